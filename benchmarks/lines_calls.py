@@ -79,7 +79,7 @@ def _best_k() -> Iterator[Line]:
             )
         for name, mechanism in MECHANISMS.items():
             yield Line.of(
-                ratio(partial(mechanism.select_with_gap, scores), partial(mechanism.select, scores)),
+                ratio(partial(mechanism.select_with_gap, scores, step=0.125), partial(mechanism.select, scores)),
                 what="`select_with_gap` / `select`, n = 10^6",
                 case=f"{name}, {shape}",
                 n=n,

@@ -92,8 +92,8 @@ SIZE, DRAWS = 16, 400
 def _mean_of_draws(base: str, epsilon: float) -> float:
     """How many standard errors the mean distance of real samples is off the computed one, at epsilon 1."""
     counts = histogram("HEPTH", 256)
-    plan = dps.mechanisms.DensityMechanism(epsilon=epsilon, k=SIZE, base=base).plan(counts)  # type: ignore[arg-type]
-    shares = np.cumsum(plan.draw_many(DRAWS), axis=1) / SIZE
+    mechanism = dps.mechanisms.DensityMechanism(epsilon=epsilon, k=SIZE, base=base)  # type: ignore[arg-type]
+    shares = np.cumsum(mechanism.draw_many(counts, DRAWS), axis=1) / SIZE
     distances = np.abs(shares - np.cumsum(counts) / 256).max(axis=1)
     law = methods.kolmogorov_smirnov if base == "histograms" else methods.kolmogorov_smirnov_of_points
     expected = law("HEPTH", 256, 64, 1.0, SIZE).estimate

@@ -157,8 +157,9 @@ MADE_INSIDE = {
 """Classes whose values the package makes; nobody else calls them."""
 
 INTERNAL = {
-    *("probabilities", "worst_error", "worst_expected_error", "bound_at", "scaled", "log_odds", "scores"),
+    *("probabilities", "worst_error", "bound_at", "scaled", "log_odds", "scores"),
     *("first_noise", "draw_place", "at", "contains", "counts", "tail_bound", "difference_bound", "one_sided_bound"),
+    "reaches",
     "check",
 }
 """Methods that only the package calls, with what it has checked."""

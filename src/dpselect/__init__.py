@@ -63,35 +63,5 @@ if TYPE_CHECKING:
     from dpselect.session.forecast import DryRun as DryRun
     from dpselect.session.forecast import Forecast as Forecast
 else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect": "accounting errors mechanisms planning recipes sklearn testing",
-            "dpselect.auditing.audit": "audit",
-            "dpselect.auditing.moved_scores": "falsify_sensitivity",
-            "dpselect.rows.public_column": "candidates_from",
-            "dpselect.certificates.checking": "verify",
-            "dpselect.certificates.release": "Release",
-            "dpselect.errors": "SelectionError",
-            "dpselect.formats": "Format",
-            "dpselect.ledger": "Ledger",
-            "dpselect.mechanisms": (
-                "AboveThreshold DiscreteGaussianMechanism ExponentialMechanism ExponentialNoiseTopK "
-                "GeneralizedSelection GeometricMechanism LaplaceMechanism PartialSelection PermuteAndFlip "
-                "RandomizedResponse ReportNoisyMax TopKSet"
-            ),
-            "dpselect.mechanisms.best_of_runs": "best_of_runs",
-            "dpselect.mechanisms.permute_and_flip": "select select_lazily",
-            "dpselect.mechanisms.top_k": "top_k",
-            "dpselect.plans.answers": "Answers",
-            "dpselect.plans.plan": "Plan",
-            "dpselect.plans.plan_forecast": "PlanForecast",
-            "dpselect.plans.report": "report",
-            "dpselect.privacy": "Neighbours ROWS",
-            "dpselect.session.check": "check",
-            "dpselect.session.dataset": "Dataset",
-            "dpselect.session.forecast": "DryRun Forecast",
-        },
-    )
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__, "sklearn")
     __all__ += ["__version__"]
-    __all__.remove("sklearn")  # needs an extra, which `import *` must not

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 
 def on_use(
-    package: str, homes: Mapping[str, str]
+    package: str, file: str, *optional: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """What a package needs to have names without importing the modules that they come from.
 
-    Type checkers do not see these names, so the package also imports them under ``TYPE_CHECKING``. None of them may be
-    the name of a module of the package, unless it is that module: importing the module would replace it.
+    The package imports them under ``TYPE_CHECKING``, for type checkers, as ``from module import name as name``, a line
+    for each; these lines are read here, so that each name stands once. None of them may be the name of a module of the
+    package, unless it is that module: importing the module would replace it.
 
     Args:
         package: its ``__name__``.
-        homes: the names, with blanks between, by the module that they are imported from. The package itself has the
-            names of its modules.
+        file: its ``__file__``.
+        optional: modules of the package that need an extra, so that ``import *`` must not import them.
 
     Returns:
         Its ``__getattr__``, ``__dir__`` and ``__all__``.
 
-    >>> find, _, names = on_use("json", {"json.decoder": "JSONDecoder JSONDecodeError", "json": "tool"})
-    >>> names, find("JSONDecodeError"), vars(find("tool"))["__name__"]
-    (['JSONDecodeError', 'JSONDecoder', 'tool'], <class 'json.decoder.JSONDecodeError'>, 'json.tool')
+    >>> from dpselect import ledger
+    >>> find, _, names = on_use("dpselect.ledger", ledger.__file__)
+    >>> names, find("Head").__module__
+    (['Account', 'Entry', 'Head', 'Ledger', 'Receipt'], 'dpselect.ledger.accounts')
     """
-    home = {name: module for module, names in homes.items() for name in names.split()}
+    with open(file, encoding="utf-8") as source:
+        words = [line.split() for line in source if line.startswith("    from ")]
+    home = {name: module for _, module, _, name, *_ in words}
     public = sorted(home)
+    home |= dict.fromkeys(optional, package)
 
     def find(name: str) -> object:
         if name not in home:
@@ -41,7 +46,7 @@ def on_use(
         setattr(sys.modules[package], name, found)  # so that it is looked up once
         return found
 
-    return find, lambda: sorted(public), public
+    return find, lambda: sorted({*home, *public}), public
 
 
 class ModuleOnUse:

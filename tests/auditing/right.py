@@ -45,7 +45,7 @@ def _tuned(count: int) -> object:
 
 _GAP = partial(dps.ReportNoisyMax, noise="exponential")(epsilon=1.0, sensitivity=1.0)
 _GENERAL = dps.GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 2])
-_HISTOGRAM = mechanisms.NoisyHistogramMechanism(epsilon=1.0)
+_HISTOGRAM = dps.GeometricMechanism(epsilon=1.0, sensitivity=1)
 _AGES = [20, 20, 40, 60]
 
 RIGHT = [
@@ -81,7 +81,7 @@ RIGHT = [
         _AGES,
         [*_AGES, 100],
     ),
-    _case("histogram", lambda counts: _HISTOGRAM.draw(counts), [5, 0, 0], [5, 0, 1]),
+    _case("histogram", lambda counts: _HISTOGRAM.draw_many(counts), [5, 0, 0], [5, 0, 1]),
     _case(
         "values without a list",
         mechanisms.PartitionSelection(epsilon=1.0, delta=0.01).select,

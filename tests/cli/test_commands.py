@@ -165,7 +165,7 @@ def test_a_density_for_people(capsys: Captured) -> None:
         "With 99% confidence the noisy count of each bin is within 0 of the truth, "
         "counting at most 1 row of each person_id.",
         "About 32,561 units (person_id) counted, within 0 with 99% confidence.",
-        "Drawn by NoisyHistogramMechanism, out of 3 bins from 0 to 120, from at most 1 row of each person_id. "
+        "Drawn by GeometricMechanism, out of 3 bins from 0 to 120, from at most 1 row of each person_id. "
         "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
 

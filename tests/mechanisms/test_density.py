@@ -45,7 +45,7 @@ def test_only_replacements_are_promised() -> None:
     "counts", [[], [0, 0], [1, -1], [1.5, 2.0], [1.0, math.nan], [[1, 2]], "12", None, [True, False], [2**64]]
 )
 def test_counts_are_counts(counts: Any) -> None:
-    for call in (mechanism().draw, mechanism().plan, mechanism().pmf):
+    for call in (mechanism().draw, mechanism().pmf):
         with pytest.raises(dps.errors.InvalidDataError, match="whole numbers") as refused:
             call(counts)
         assert refused.value.__cause__ is None
@@ -92,18 +92,13 @@ def test_values_at_and_beyond_the_bounds_are_moved() -> None:
     assert ((drawn >= 0) & (drawn <= 1)).all()
 
 
-def test_plans_draw_what_the_mechanism_draws_and_show_nothing() -> None:
-    plan = mechanism(k=7).plan(np.array([10**6, 1, 12345], dtype=np.int32))
-    many = plan.draw_many(50)
+def test_many_samples_are_rows() -> None:
+    many = mechanism(k=7).draw_many(np.array([10**6, 1, 12345], dtype=np.int32), 50)
     assert many.shape == (50, 3)
     assert (many.sum(axis=1) == 7).all()
-    assert plan.draw().sum() == 7
-    assert plan.event == mechanism().event == BoundedRangeEvent(epsilon=1.0)
-    assert "12345" not in repr(plan)
-    with pytest.raises(TypeError):
-        pickle.dumps(plan)
+    assert mechanism().event == BoundedRangeEvent(epsilon=1.0)
     with pytest.raises(dps.errors.InvalidParameterError, match="size"):
-        plan.draw_many(0)
+        mechanism(k=7).draw_many([1, 2], 0)
 
 
 def test_mechanisms_are_values() -> None:
@@ -124,7 +119,7 @@ def test_default_sizes_are_sizes_and_grow(epsilon: float) -> None:
 def test_samples_follow_the_data_and_more_epsilon_more_closely() -> None:
     counts = np.array([0, 400, 3000, 100, 0, 0, 500, 0])
     mean = [
-        np.mean([share_distance(counts, each) for each in mechanism(epsilon=e, k=64).plan(counts).draw_many(40)])
+        np.mean([share_distance(counts, each) for each in mechanism(epsilon=e, k=64).draw_many(counts, 40)])
         for e in (0.01, 0.1, 10.0)
     ]
     assert mean[0] > 2 * mean[1] > 4 * mean[2]

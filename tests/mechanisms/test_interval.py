@@ -48,7 +48,7 @@ def test_draws_have_the_density(breakpoints: list[float], scores: list[float]) -
     exact = exact_probabilities(breakpoints, scores, scale=2.0)
     law = mechanism.law(*steps(breakpoints, scores))
     np.testing.assert_allclose(law.masses()[::2], exact, rtol=1e-9)
-    draws = mechanism.plan(*steps(breakpoints, scores)).draw_many(8000)
+    draws = mechanism.draw_many(*steps(breakpoints, scores), 8000)
     ends = np.unique(breakpoints)
     with_length = np.diff(breakpoints) > 0
     middles = ends[:-1] / 2 + ends[1:] / 2  # each piece in two halves

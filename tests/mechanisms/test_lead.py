@@ -12,7 +12,6 @@ import pytest
 import dpselect as dps
 from dpselect.accounting import LaplaceProfileEvent, LogisticProfileEvent
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms.mechanism import default_step
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.subjects import every_kind
 
@@ -71,25 +70,25 @@ def test_gaps_cost_what_their_event_says() -> None:
 
 def test_candidates_steps_and_bad_input() -> None:
     mechanism = dps.PermuteAndFlip(epsilon=8.0, sensitivity=1.0, monotonic=True)
-    winner, gap = mechanism.select_with_gap(np.array([1, 900, 30]), ["cat", "dog", "eel"])
+    winner, gap = mechanism.select_with_gap(np.array([1, 900, 30]), ["cat", "dog", "eel"], step=0.0625)
     assert winner == "dog"
-    assert gap % default_step(mechanism.scale) == 0.0
+    assert gap % 0.0625 == 0.0
     assert 860 < gap < 880
     assert mechanism.select_with_gap([1.0, 2.0], step=1000).gap == 0.0
     with pytest.raises(InvalidScoresError, match="at least two scores"):
-        mechanism.select_with_gap([1.0])
+        mechanism.select_with_gap([1.0], step=1.0)
     for scores in ([], [1.0, math.nan], [[1.0]]):
         with pytest.raises(InvalidScoresError):
-            mechanism.select_with_gap(scores)  # type: ignore[arg-type]
+            mechanism.select_with_gap(scores, step=1.0)  # type: ignore[arg-type]
     with pytest.raises(InvalidCandidatesError):
-        mechanism.select_with_gap([1.0, 2.0], ["a", "a"])
+        mechanism.select_with_gap([1.0, 2.0], ["a", "a"], step=1.0)
     for step in (0.0, -1.0, math.inf, math.nan, True, "a", 10**400):
         with pytest.raises(InvalidParameterError, match="step"):
             mechanism.select_with_gap([1.0, 2.0], step=step)  # type: ignore[arg-type]
     for vector in (np.array([1.0]), np.array([]), np.array([1.0, math.inf]), np.array([[1.0, 2.0]]), np.array(["a"])):
         with pytest.raises(InvalidScoresError):
-            mechanism.select_with_gap(vector)
-    assert mechanism.select_with_gap(np.array([1, 900], dtype=">i2")).winner == 1
+            mechanism.select_with_gap(vector, step=1.0)
+    assert mechanism.select_with_gap(np.array([1, 900], dtype=">i2"), step=1.0).winner == 1
     for confidence in (0.0, 1.0, math.nan):
         with pytest.raises(InvalidParameterError, match="confidence"):
             dps.planning.lead_shown(mechanism, 1.0, confidence)
@@ -104,7 +103,7 @@ def test_extreme_scales_and_steps() -> None:
     for epsilon in (1e-300, 1e300):
         for kind in (dps.PermuteAndFlip, dps.ExponentialMechanism, partial(dps.ReportNoisyMax, noise="laplace")):
             mechanism = kind(epsilon=epsilon, sensitivity=1.0)
-            gap = mechanism.select_with_gap([0.0, 1e308, -1e308]).gap
+            gap = mechanism.select_with_gap([0.0, 1e308, -1e308], step=1e-3 / epsilon).gap
             assert 0.0 <= dps.planning.lead_shown(mechanism, gap) <= gap
     far = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select_with_gap([0.0, 1e308], step=1e-300)
     assert 0.99e308 < far.gap <= 1.01e308
@@ -114,7 +113,7 @@ def test_extreme_scales_and_steps() -> None:
 def test_a_scale_that_no_double_is_small_enough_for(kind: Any) -> None:
     """The largest gap there is: all of it is sure."""
     mechanism = kind(epsilon=1e308, sensitivity=1e-308)
-    winner, gap = mechanism.select_with_gap([1.0, 0.0])
+    winner, gap = mechanism.select_with_gap([1.0, 0.0], step=2.0**-40)
     assert (winner, mechanism.scale, gap) == (0, 0.0, pytest.approx(1.0))
     assert dps.planning.lead_shown(mechanism, gap, 1.0 - 2.0**-53) == pytest.approx(1.0, rel=1e-11)
     assert dps.planning.lead_shown(mechanism, gap) <= gap

@@ -7,54 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.accounting import PureEvent
-from dpselect.errors import InvalidDataError, InvalidParameterError
-from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
-from dpselect.mechanisms.histograms import shares
-from tests.laws.goodness_of_fit import NEVER, p_value
-
-SIZE = 30_000
-
-
-def _p_of_noise(mechanism: NoisyHistogramMechanism, *, sensitivity: int) -> float:
-    """How well the noise of many empty bins fits the geometric law of this sensitivity."""
-    noise = np.clip(mechanism.draw(np.zeros(SIZE, dtype=np.int64)), -12, 12)
-    reference = GeometricMechanism(epsilon=mechanism.epsilon, sensitivity=sensitivity, bounds=(-12, 12))
-    points = np.arange(-12, 13)
-    return p_value(np.bincount(noise + 12, minlength=25), reference.pmf(0, points))
-
-
-def test_one_count_moves_by_one_and_two_counts_by_one_each() -> None:
-    added, replaced = (NoisyHistogramMechanism(epsilon=1.0, neighbours=each) for each in ("add_remove", "replace_one"))
-    assert (added.sensitivity, replaced.sensitivity) == (1, 2)
-    assert (added.scale, replaced.scale) == (1.0, 2.0)
-    for mechanism, right, wrong in ((added, 1, 2), (replaced, 2, 1)):
-        assert _p_of_noise(mechanism, sensitivity=right) > NEVER
-        assert _p_of_noise(mechanism, sensitivity=wrong) < NEVER
+from dpselect.mechanisms import GeometricMechanism
+from dpselect.mechanisms.density import shares
 
 
 def test_the_loss_between_neighbours_is_epsilon_and_not_more() -> None:
     points = np.arange(-30, 40)
 
-    def loss(here: tuple[int, ...], there: tuple[int, ...], mechanism: NoisyHistogramMechanism) -> float:
-        noise = GeometricMechanism(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity)
+    def loss(here: tuple[int, ...], there: tuple[int, ...], noise: GeometricMechanism) -> float:
         pairs = zip(here, there, strict=True)
         return sum(float(np.abs(np.log(noise.pmf(a, points) / noise.pmf(b, points))).max()) for a, b in pairs)
 
-    replacing = NoisyHistogramMechanism(epsilon=0.7, neighbours="replace_one")
+    replacing = GeometricMechanism(epsilon=0.7, sensitivity=2)
     assert loss((3, 0, 4), (2, 1, 4), replacing) == pytest.approx(0.7)
-    adding = NoisyHistogramMechanism(epsilon=0.7)
+    adding = GeometricMechanism(epsilon=0.7, sensitivity=1)
     assert loss((3, 0, 4), (3, 1, 4), adding) == pytest.approx(0.7)
     assert loss((3, 0, 4), (2, 1, 4), adding) == pytest.approx(1.4)  # what replacing costs at the other's noise
-
-
-def test_counts_come_back_where_noise_is_rare() -> None:
-    counts = np.array([5, 0, 2**39])
-    assert NoisyHistogramMechanism(epsilon=100.0).draw(counts).tolist() == counts.tolist()
-
-
-def test_events() -> None:
-    assert NoisyHistogramMechanism(epsilon=0.5).event == PureEvent(epsilon=0.5)
 
 
 @pytest.mark.parametrize("noisy", [[3, 0, 1], [-5, 2, 2], [0, 0, -1], [7], [9, -3, 2, -1, 0, -2, 4], [-2, 9, 5, -3]])
@@ -62,15 +30,6 @@ def test_shares_are_a_distribution(noisy: list[int]) -> None:
     found = shares(np.array(noisy))
     assert found.sum() == pytest.approx(1.0)
     assert found.min() >= 0.0
-
-
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="epsilon"):
-        NoisyHistogramMechanism(epsilon=0.0)
-    with pytest.raises(InvalidParameterError, match="neighbours"):
-        NoisyHistogramMechanism(epsilon=1.0, neighbours="both")  # type: ignore[arg-type]
-    with pytest.raises(InvalidDataError):
-        NoisyHistogramMechanism(epsilon=1.0).draw([3, -1])
 
 
 @given(st.lists(st.integers(-5, 9), min_size=1, max_size=8))
@@ -93,7 +52,7 @@ def test_cutting_off_at_zero_would_be_further_from_many_empty_bins() -> None:
     truth = np.cumsum(counts) / counts.sum()
     errors = []
     for _ in range(20):
-        noisy = NoisyHistogramMechanism(epsilon=1.0).draw(counts)
+        noisy = GeometricMechanism(epsilon=1.0, sensitivity=1).draw_many(counts)
         cut = np.cumsum(np.maximum(noisy, 0)) / np.maximum(noisy, 0).sum()
         errors.append((np.abs(np.cumsum(shares(noisy)) - truth).max(), np.abs(cut - truth).max()))
     mine, cut_off = np.mean(errors, axis=0)

@@ -16,7 +16,7 @@ from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, exp_minus, first_count
 from dpselect.mechanisms.partition_selection import PartitionLaw, shares
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.partition_selection import in_closed_form, probabilities
@@ -236,22 +236,3 @@ def test_where_a_search_begins_does_not_change_what_it_finds(first: int) -> None
         if rough == first < LARGEST_COUNT:
             assert len(asked) <= 2
     assert first_count(lambda count: False) == LARGEST_COUNT
-
-
-def test_few_digits_decide_only_what_all_would_decide_alike() -> None:
-    asked: list[int] = []
-
-    def enclosed(bits: int) -> tuple[Fraction, Fraction]:
-        asked.append(bits)
-        return exp_minus(Fraction(1), bits)
-
-    near = sum(exp_minus(Fraction(1), 200)) / 2
-    for number, decided, digits in (
-        (near + Fraction(1, 100), -1, [10]),
-        (near - Fraction(1, 100), 1, [10]),
-        (near + Fraction(1, 2**50), -1, [10, 100]),
-        (near, 0, [10, 100]),
-    ):
-        asked.clear()
-        assert compared(enclosed, number, few=10, most=100) == decided
-        assert asked == digits

@@ -160,7 +160,7 @@ def test_many_pieces() -> None:
     """Planned in doubles, of which the law does not know."""
     mechanism = dps.mechanisms.PiecewiseLinearMechanism(epsilon=8.0, sensitivity=1.0)
     breakpoints, scores = np.linspace(0, 1, 1501), np.abs(np.sin(np.arange(1501.0)))
-    draws = mechanism.plan(breakpoints, scores).draw_many(100_000)
+    draws = mechanism.draw_many(breakpoints, scores, 100_000)
     counts, cuts = np.histogram(draws, bins=200, range=(0, 1))
     assert p_value(counts, np.diff(mechanism.law(breakpoints, scores).cdf(cuts))) >= NEVER
     assert p_value(counts, np.full(200, 1 / 200)) < NEVER

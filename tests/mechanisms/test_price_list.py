@@ -289,7 +289,7 @@ def test_bad_prices(prices: Any, reason: str) -> None:
         ({"neighbours": "both"}, "neighbours"),
         ({"values_per_unit": 0}, "values_per_unit"),
         ({"values_per_unit": 1.5}, "values_per_unit"),
-        ({"values_per_unit": 10**400}, "sensitivity"),
+        ({"values_per_unit": 10**400}, "values_per_unit"),
         ({"values_per_unit": 3, "prices": [1e308]}, "sensitivity"),
     ],
 )

@@ -44,8 +44,9 @@ def test_the_figures_of_the_theory() -> None:
 @PRICED
 def test_counts_that_are_needed_are_the_smallest(epsilon: float, delta: float, most: int) -> None:
     mechanism = ThresholdCounts(epsilon=epsilon, delta=delta, max_values_per_unit=most)
-    assert mechanism.count_needed(0.5) == mechanism.threshold
-    for chance in (0.01, 0.3, 0.99, 0.9999):
+    assert mechanism.count_needed(0.5) == mechanism.count_needed(0.1) == mechanism.threshold
+    assert mechanism.probability(mechanism.threshold) > 0.5 > mechanism.probability(mechanism.threshold - 1)
+    for chance in (0.9, 0.99, 0.9999):
         needed = mechanism.count_needed(chance)
         assert mechanism.probability(needed) >= chance * (1 - 1e-9)
         assert mechanism.probability(needed - 1) < chance

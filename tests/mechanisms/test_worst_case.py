@@ -59,7 +59,7 @@ def test_the_quantile_is_a_bound_and_a_tight_one(law: str, n: int, confidence: f
 
 @pytest.mark.parametrize("n", COUNTS)
 def test_closed_form_of_the_exponential_mechanism(n: int) -> None:
-    theta = EXPONENTIAL.worst_case.error_quantile(n, failure=0.01, confidence=0.99)
+    theta = EXPONENTIAL.worst_case.error_quantile(n, 0.01, 0.99)
     assert theta == pytest.approx(math.log((n - 1) * 99), rel=1e-11)
 
 

@@ -79,8 +79,8 @@ def test_the_noise_is_made_for_one_change_and_under_replace_one_for_two() -> Non
     for relation, factor in (("add_remove", 1), ("replace_one", 2)):
         one = dps.DryRun(unit="who", neighbours=relation).histogram("age", bins=[0, 18, 65], epsilon=0.5)  # type: ignore[arg-type]
         assert one.event == dps.accounting.PureEvent(epsilon=0.5)
-        noise = dps.mechanisms.NoisyHistogramMechanism(epsilon=0.5, neighbours=relation)
-        assert (one.error_bound, noise.scale) == (noise.error_bound(2), factor / 0.5)
+        noise = dps.GeometricMechanism(epsilon=0.5, sensitivity=factor)
+        assert one.error_bound == noise.error_bound(size=2)
 
 
 @pytest.mark.parametrize(

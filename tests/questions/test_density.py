@@ -41,7 +41,7 @@ VALUES = [1.0] * 600 + [2.0] * 300 + [10.0] * 100
 def test_noisy_counts_are_close_to_the_counts() -> None:
     release = _released(planned(Density, **FIVE, epsilon=100.0), VALUES)
     assert _shares(release) == [0.6, 0.3, 0.0, 0.0, 0.1]
-    assert release.mechanism == "NoisyHistogramMechanism"
+    assert release.mechanism == "GeometricMechanism"
     assert (
         release.accuracy == "With 99% confidence the noisy count of each bin is within 0 of the truth"
         ", counting at most 1 row of each person."

@@ -217,14 +217,14 @@ def test_the_noise_of_counts_paid_for() -> None:
 
 
 def test_noise_once_deviates_as_its_scale_says() -> None:
-    order = NoisyOrder.planned(2, 1, epsilon=0.1, max_values_per_unit=1)
+    order = NoisyOrder(2, 1, epsilon=0.1, max_values_per_unit=1)
     away = [abs(order.select([10**6, 0]).counts[0] - 10**6) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5
 
 
 def test_of_equal_noisy_counts_the_earlier_candidate_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GeometricMechanism, "draw_many", lambda _, given: np.asarray(given))
-    order = NoisyOrder.planned(6, 3, epsilon=1.0, max_values_per_unit=1)
+    order = NoisyOrder(6, 3, epsilon=1.0, max_values_per_unit=1)
     assert order.select([5, 7, 7, 0, 7, 9]) == ([5, 1, 2], [9, 7, 7])
     assert order.select([5, 7, 5, 9, 0, 5], rarest=True) == ([4, 0, 2], [0, 5, 5])
 
@@ -247,7 +247,7 @@ def test_answer_and_counts_are_charged_at_once(once: bool, tmp_path: Path) -> No
 
 
 def test_masked_counts_are_no_counts() -> None:
-    order = NoisyOrder.planned(3, 2, epsilon=1.0, max_values_per_unit=1, neighbours=dps.Neighbours.ADD_REMOVE)
+    order = NoisyOrder(3, 2, epsilon=1.0, max_values_per_unit=1, neighbours=dps.Neighbours.ADD_REMOVE)
     with pytest.raises(InvalidDataError, match=r"^values=<array with nulls>"):
         order.select(np.ma.masked_array([1, 900, 2], mask=[False, True, False]))
 

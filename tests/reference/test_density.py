@@ -141,8 +141,7 @@ def test_the_products_pmf_is_the_models(base: str) -> None:
 def test_draws_have_the_law(counts: list[int], base: str) -> None:
     mechanism = dps.mechanisms.DensityMechanism(epsilon=3.0, k=4, base=base)  # type: ignore[arg-type]
     every, probabilities = mechanism.pmf(counts)
-    plan = mechanism.plan(counts)
-    drawn = plan.draw_many(2_000)  # p below 1e-50 at half the epsilon, by ten standard deviations
+    drawn = mechanism.draw_many(counts, 2_000)  # p below 1e-50 at half the epsilon, by ten standard deviations
     powers = 5 ** np.arange(4)
     order = np.argsort(every @ powers)
     places = order[np.searchsorted((every @ powers)[order], drawn @ powers)]
@@ -155,7 +154,8 @@ def test_draws_have_the_law(counts: list[int], base: str) -> None:
 def test_points_have_the_law_of_their_gaps_and_are_uniform_inside() -> None:
     values, k = [0.5, 0.5, 2.0, 9.0], 3
     ends = [0.0, 0.5, 2.0, 4.0]
-    drawn = dps.mechanisms.DensityMechanism(epsilon=4.0, k=k).plan_points(values, bounds=(0, 4)).draw_many(2_000)
+    shells = dps.mechanisms.DensityMechanism(epsilon=4.0, k=k).points_shells(values, (0, 4))
+    drawn = np.stack([shells.draw()[1] for _ in range(2_000)])
     assert drawn.shape == (2_000, k)
     assert (np.diff(drawn, axis=1) >= 0).all()
     counts = np.stack([((low <= drawn) & (drawn < high)).sum(axis=1) for low, high in pairwise(ends)], axis=1)

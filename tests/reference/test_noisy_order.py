@@ -117,7 +117,7 @@ REACH = {Fraction(1, 2): 14, Fraction(4, 5): 24}
 def test_the_bounds_hold(exact: tuple[int, ...], k: int, ratio: Fraction) -> None:
     """With noise of this ratio, at 90 %, for the exact probabilities."""
     reach = REACH[ratio] if len(exact) == 2 else 9
-    order = NoisyOrder.planned(len(exact), k, epsilon=-log(ratio), max_values_per_unit=1)
+    order = NoisyOrder(len(exact), k, epsilon=-log(ratio), max_values_per_unit=1)
     noise = geometric_noise(ratio, reach)
     assert order_error_above(exact, order.error_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
     assert count_error_above(exact, order.count_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
@@ -134,7 +134,7 @@ def in_short(variance: float, *, reach: int) -> dict[int, Fraction]:
 @pytest.mark.parametrize("exact", [(0, 0), (4, 0), (12, 0), (3, 2, 0), (9, 9, 0)])
 def test_the_bounds_of_gaussian_noise_hold(exact: tuple[int, ...], k: int) -> None:
     """At 90 %, for the exact probabilities. Control: 0 is no bound for counts."""
-    order = NoisyOrder.planned(len(exact), k, epsilon=2.0, delta=0.1, max_values_per_unit=1)
+    order = NoisyOrder(len(exact), k, epsilon=2.0, delta=0.1, max_values_per_unit=1)
     noise = in_short(order.noise.variance, reach=8)
     assert order_error_above(exact, order.error_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
     assert count_error_above(exact, order.count_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
@@ -168,7 +168,7 @@ def test_gaussian_noise_once_fails_no_more_often_than_delta(relation: str, most:
     candidates = ("x", "y")
 
     def failing(**price: float) -> Fraction:
-        order: Any = NoisyOrder.planned(2, k, **price, max_values_per_unit=most, neighbours=relation)  # type: ignore[arg-type]
+        order: Any = NoisyOrder(2, k, **price, max_values_per_unit=most, neighbours=relation)  # type: ignore[arg-type]
         assert order.noise.squared_sensitivity == (most if relation == "add_remove" else 2)
         noise = in_short(order.noise.variance, reach=30)
         known: dict[Any, Any] = {}
@@ -192,7 +192,7 @@ def test_gaussian_noise_once_fails_no_more_often_than_delta(relation: str, most:
 @pytest.mark.parametrize("epsilon", [0.01, 0.7, 3.0])
 def test_the_bounds_are_the_smallest_that_the_formulas_give(n: int, k: int, epsilon: float) -> None:
     ratio = Fraction(exp(-epsilon))
-    order = NoisyOrder.planned(n, k, epsilon=epsilon, max_values_per_unit=1)
+    order = NoisyOrder(n, k, epsilon=epsilon, max_values_per_unit=1)
     bound, within, pairs = order.error_bound(), order.count_bound(), k * (n - 1)
     assert pairs * difference_above(ratio, bound) <= 0.01 * (1 + 1e-9)
     assert bound == 0 or pairs * difference_above(ratio, bound - 1) > 0.01 * (1 - 1e-9)
@@ -201,7 +201,7 @@ def test_the_bounds_are_the_smallest_that_the_formulas_give(n: int, k: int, epsi
 
 
 def test_a_bound_on_gaussian_counts_covers_all_candidates() -> None:
-    order = NoisyOrder.planned(50, 30, epsilon=1.0, delta=1e-6, max_values_per_unit=20)
+    order = NoisyOrder(50, 30, epsilon=1.0, delta=1e-6, max_values_per_unit=20)
     bound = order.count_bound(0.99)
     beyond = order.noise.pmf(0, np.arange(bound + 1, 40 * bound)).sum()
     assert (50 + 30) * beyond <= 0.01

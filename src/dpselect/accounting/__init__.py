@@ -34,20 +34,4 @@ if TYPE_CHECKING:
     from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
     from dpselect.accounting.profiles import laplace_profile_renyi as laplace_profile_renyi
 else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect.accounting.calibration": "calibrate",
-            "dpselect.accounting.codec": "from_json to_json",
-            "dpselect.accounting.composition": "Bound Composition Explanation compose",
-            "dpselect.accounting.events": (
-                "ApproximateEvent BoundedRangeEvent ComposedEvent Event LaplaceProfileEvent "
-                "LogisticProfileEvent LossIntervalEvent NonAdaptiveEvent PrivateCandidatesEvent PureEvent Run "
-                "SequenceEvent"
-            ),
-            "dpselect.accounting.exact_rounds": "bounded_range_epsilon calibrate_rounds planned_epsilon rounds_epsilon",
-            "dpselect.accounting.filter": "Filter",
-            "dpselect.accounting.dp_package": "from_dp_accounting to_dp_accounting",
-            "dpselect.accounting.profiles": "bounded_range_renyi laplace_profile_renyi",
-        },
-    )
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__)

@@ -11,11 +11,4 @@ if TYPE_CHECKING:
     from dpselect.ledger.records import Entry as Entry
     from dpselect.ledger.records import Receipt as Receipt
 else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect.ledger.ledger": "Ledger",
-            "dpselect.ledger.accounts": "Account Head",
-            "dpselect.ledger.records": "Entry Receipt",
-        },
-    )
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__)

@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
-    from dpselect.mechanisms.histograms import NoisyHistogramMechanism as NoisyHistogramMechanism
     from dpselect.mechanisms.integers import GridMechanism as GridMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
+    from dpselect.mechanisms.mean import LaplaceMechanism as LaplaceMechanism
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
     from dpselect.mechanisms.mechanism import Lead as Lead
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
     from dpselect.mechanisms.noise import GeometricMechanism as GeometricMechanism
-    from dpselect.mechanisms.noise import LaplaceMechanism as LaplaceMechanism
     from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
     from dpselect.mechanisms.noisy_order import NoisyOrder as NoisyOrder
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
@@ -50,33 +49,4 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.top_k_set import TopKSet as TopKSet
     from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism as UnboundedQuantileMechanism
 else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect.mechanisms.above_threshold": "AboveThreshold",
-            "dpselect.mechanisms.best_of_runs": "BestOfRuns BestRun",
-            "dpselect.mechanisms.density": "DensityMechanism MarginalsMechanism",
-            "dpselect.mechanisms.different_sensitivities": "GeneralizedSelection",
-            "dpselect.mechanisms.discrete_gaussian": "DiscreteGaussianMechanism",
-            "dpselect.mechanisms.exponential": "ExponentialMechanism",
-            "dpselect.mechanisms.histograms": "NoisyHistogramMechanism",
-            "dpselect.mechanisms.integers": "GridMechanism IntegerCeiling IntegerMechanism",
-            "dpselect.mechanisms.mean": "MeanMechanism",
-            "dpselect.mechanisms.mechanism": "Lead Mechanism",
-            "dpselect.mechanisms.noise": "GeometricMechanism LaplaceMechanism",
-            "dpselect.mechanisms.noisy_max": "ReportNoisyMax",
-            "dpselect.mechanisms.noisy_order": "NoisyOrder OrderNoise left_for_selection order_noise",
-            "dpselect.mechanisms.partial": "PartialSelection Winner",
-            "dpselect.mechanisms.partition_selection": "PartitionSelection",
-            "dpselect.mechanisms.permute_and_flip": "PermuteAndFlip select_lazily",
-            "dpselect.mechanisms.piecewise": "ConcaveMechanism PiecewiseLinearMechanism",
-            "dpselect.mechanisms.prices": "PriceListMechanism PriceMechanism",
-            "dpselect.mechanisms.quantiles": "QuantileMechanism QuantilesMechanism QuantilesMethod",
-            "dpselect.mechanisms.randomized_response": "CountEstimate RandomizedResponse",
-            "dpselect.mechanisms.stop_candidate": "StopCandidate",
-            "dpselect.mechanisms.threshold_counts": "GaussianThresholdCounts ThresholdCounts",
-            "dpselect.mechanisms.top_k": "ExponentialNoiseTopK TopKPlan plan_top_k",
-            "dpselect.mechanisms.top_k_set": "TopKSet",
-            "dpselect.mechanisms.unbounded_quantile": "UnboundedQuantileMechanism",
-        },
-    )
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__)

@@ -9,19 +9,16 @@ from types import TracebackType
 from typing import Literal, NoReturn, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LossIntervalEvent, PureEvent
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.checks import exact_number, one_of, positive_count, positive_sensitivity, probability
-from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
-from dpselect.mechanisms.base import MechanismValue, native_fraction, scale_of
+from dpselect.checks import exact_number, one_of, positive_count, probability
+from dpselect.errors import InvalidParameterError, SelectionError, Shown
+from dpselect.mechanisms.base import FloatArray, MechanismValue, exact_value, native_fraction, scale_of
 from dpselect.mechanisms.laws import gauss_legendre
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
-from dpselect.privacy import Neighbours, check_monotonic
-
-FloatArray = npt.NDArray[np.float64]
+from dpselect.privacy import Neighbours
 
 _EXACT = 2**53  # whole numbers up to this are doubles
 _SMALLEST = math.ulp(0.0)
@@ -46,14 +43,9 @@ class AboveThreshold(MechanismValue):
     Args:
         threshold: public; never computed from the data.
         epsilon: privacy loss of the whole stream, > 0.
-        sensitivity: the largest change of any query between neighbouring data sets, > 0.
-        monotonic: all queries change in the same direction; the same as ``moves="together"``.
         positives: how many yes answers are paid for, >= 1.
-        moves: what is known of how queries change together, for less noise: ``"any"``, ``"together"``, ``"up"`` or
-            ``"down"`` (when a unit is added). Those with a direction also compose better.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or `moves` contradicts another argument.
+        moves: what is known of how queries change together, for less noise: ``"any"``, ``"together"`` (the
+            same as `monotonic`), ``"up"`` or ``"down"`` (when a unit is added). The last two also compose better.
 
     Proof: ``proofs/above_threshold.md``. Sources: Dwork et al. (2009), Lyu, Su & Li (2017).
 
@@ -81,14 +73,12 @@ class AboveThreshold(MechanismValue):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        monotonic = check_monotonic(self.monotonic, self.neighbours)
-        moves = _promised(self.moves, monotonic=monotonic, neighbours=self.neighbours)
-        threshold, sensitivity = exact_number(self.threshold, "threshold"), positive_sensitivity(self.sensitivity)
+        moves = _promised(self.moves, monotonic=self.monotonic, neighbours=self.neighbours)
+        threshold = exact_number(self.threshold, "threshold")
         positives = positive_count(self.positives, "positives", at_most=2**40)
-        self._set(monotonic=monotonic, moves=moves, threshold=threshold, sensitivity=sensitivity, positives=positives)
+        self._set(moves=moves, threshold=threshold, positives=positives)
         self._set(_rates=_rates(self.epsilon, self._coins))
-        stream = _core.ThresholdStream(native_fraction(threshold), *self._rates, sensitivity, positives)
-        self._set(_stream=stream)
+        self._set(_stream=_core.ThresholdStream(native_fraction(threshold), *self._rates, self.sensitivity, positives))
 
     @property
     def _coins(self) -> int:
@@ -134,12 +124,11 @@ class AboveThreshold(MechanismValue):
             InvalidDataError: `value` is not a finite number, or beyond the range of doubles. Nothing is drawn.
         """
         if type(value) is float or (type(value) is int and -_EXACT <= value <= _EXACT):
-            try:
-                is_above = self._stream.test(float(value))
-            except InvalidParameterError:
-                _refuse_value()
+            if not math.isfinite(value):
+                exact_value(value)  # refused
+            is_above = self._stream.test(float(value))
         else:
-            is_above = self._stream.test_exactly(native_fraction(_checked(value)))
+            is_above = self._stream.test_exactly(native_fraction(exact_value(value)))
         if is_above:
             self._set(_answered=self._answered + 1)
         return is_above
@@ -163,15 +152,7 @@ class AboveThreshold(MechanismValue):
         allowed = 1.0 - probability(confidence, "confidence")
         first, second = max(self.threshold_scale, _SMALLEST), max(self.noise_scale, _SMALLEST)
         lowered = queries * second / (first + second)
-
-        def exceeded(bound: float) -> float:
-            return lowered * math.exp(-bound / second) + math.exp(-bound / first)
-
-        low, high = 0.0, max(first, second) * (math.log(2.0 * max(1.0, lowered)) - math.log(allowed))
-        for _ in range(200):
-            middle = (low + high) / 2.0
-            low, high = (low, middle) if exceeded(middle) <= allowed else (middle, high)
-        return high
+        return bound_of_tails((lowered, second), (1.0, first), allowed=allowed)
 
     def pmf(self, queries: ScoresLike) -> FloatArray:
         """Probability that each of `queries` is the first with a yes, and last that none is. For planning and tests.
@@ -222,16 +203,15 @@ class AboveThreshold(MechanismValue):
         )
 
 
-def _checked(value: object) -> Fraction:
-    try:
-        return exact_number(value, "value")
-    except InvalidParameterError:
-        _refuse_value()
-
-
-def _refuse_value() -> NoReturn:
-    got = Shown("<not a finite number, or one beyond all doubles>")
-    raise InvalidDataError("value", got, "a finite number, below 2^1024 in size") from None
+def bound_of_tails(*tails: tuple[float, float], allowed: float) -> float:
+    """The smallest number at which the sum of ``weight * e^(-number / scale)`` is at most `allowed`, rounded up."""
+    most = max(1.0, *(weight for weight, _ in tails))
+    low, high = 0.0, max(scale for _, scale in tails) * (math.log(2.0 * most) - math.log(allowed))
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        reached = sum(weight * math.exp(-middle / scale) for weight, scale in tails)
+        low, high = (low, middle) if reached <= allowed else (middle, high)
+    return high
 
 
 def _promised(moves: object, *, monotonic: bool, neighbours: Neighbours) -> Moves:

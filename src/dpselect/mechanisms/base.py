@@ -1,4 +1,4 @@
-"""What mechanisms have in common as values: checked arguments, the scale, plans of many draws, numbers for the core."""
+"""What mechanisms have in common as values: checked arguments, the price, the scale, numbers for the core."""
 
 from __future__ import annotations
 
@@ -7,37 +7,48 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, Literal, cast
 
+import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, Event
-from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity
+from dpselect.checks import exact_number
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.explained import CHECKS, explained
-from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+from dpselect.privacy import Neighbours, check_monotonic
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 class MechanismValue:
     """A frozen dataclass whose arguments are checked and set once, and which never carries a generator's state.
 
-    Arguments that many have are explained and checked in one place, `explained`.
+    Arguments that many have are explained and checked in one place, `explained`. What one draw costs is an event of the
+    kind `costs` at `epsilon`, unless a subclass says more.
     """
 
     __slots__ = ()
+    costs: ClassVar[Callable[..., Event]]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls) -> None:
         explained(cls)
 
     def __post_init__(self) -> None:
-        self._set(**{name: CHECKS[name](getattr(self, name)) for name in self.__dataclass_fields__ if name in CHECKS})
+        given = {name: each for name, each in self.__dataclass_fields__.items() if each.init}
+        checked: dict[str, Any] = {name: CHECKS[name](getattr(self, name)) for name in given if name in CHECKS}
+        if "monotonic" in given:
+            checked["monotonic"] = check_monotonic(cast(Any, self).monotonic, checked["neighbours"])
+        self._set(**checked)
 
     @property
     def event(self) -> Event:
         """What one draw costs, for accounting; it does not depend on the data."""
-        raise NotImplementedError
+        return self.costs(epsilon=cast(Any, self).epsilon)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
@@ -61,12 +72,6 @@ class ScaledMechanism(MechanismValue):
     monotonic: bool = False
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
-    def __post_init__(self) -> None:
-        epsilon, sensitivity = positive_epsilon(self.epsilon), positive_sensitivity(self.sensitivity)
-        neighbours = neighbouring_relation(self.neighbours)
-        monotonic = check_monotonic(self.monotonic, neighbours)
-        self._set(epsilon=epsilon, sensitivity=sensitivity, neighbours=neighbours, monotonic=monotonic)
-
     @property
     def _factor(self) -> Literal[1, 2]:
         return 1 if self.monotonic else 2
@@ -84,9 +89,7 @@ class ScaledMechanism(MechanismValue):
 class RangedMechanism(ScaledMechanism):
     """One whose losses lie in a range of `epsilon`: the exponential mechanism in all its forms."""
 
-    @property
-    def event(self) -> BoundedRangeEvent:
-        return BoundedRangeEvent(epsilon=self.epsilon)
+    costs = BoundedRangeEvent
 
 
 @lru_cache(maxsize=256)  # a draw with a gap asks for it each time
@@ -102,43 +105,6 @@ def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> fl
         return math.ldexp(numerator / denominator, numerator_exponent - denominator_exponent + factor - 1)
     except OverflowError:
         return math.inf
-
-
-@explained
-class DrawPlan:
-    """Draws from data prepared by a mechanism's `plan`. It holds the data, and is as private as they are.
-
-    Planning takes most of the time. A plan cannot be pickled, so it cannot be sent to another process.
-
-    >>> from dpselect.mechanisms import PriceMechanism
-    >>> plan = PriceMechanism(epsilon=1.0, bounds=(0, 10)).plan([4.0] * 5000 + [9.5] * 100)
-    >>> plan
-    <DrawPlan at epsilon=1.0 a draw>
-    >>> prices = plan.draw_many(3)              # costs 3 events of epsilon = 1
-    >>> bool(((3.0 < prices) & (prices <= 4.0)).all())
-    True
-    """
-
-    __slots__ = ("_drawn", "event")
-    event: BoundedRangeEvent
-    """What each draw costs, for accounting."""
-
-    def __init__(self, drawn: Callable[[int], npt.NDArray[Any]], *, event: BoundedRangeEvent) -> None:
-        self._drawn, self.event = drawn, event
-
-    def draw(self) -> Any:
-        """Draw once, a number or a sample, at the cost of one `event`."""
-        return self._drawn(1)[0]
-
-    def draw_many(self, size: int) -> npt.NDArray[Any]:
-        """Draw `size` times independently, each at the cost of one `event`; a row for each."""
-        return self._drawn(positive_count(size, "size"))
-
-    def __repr__(self) -> str:
-        return f"<DrawPlan at epsilon={self.event.epsilon!r} a draw>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("cannot pickle a plan: it holds the data")
 
 
 def native_grid(grid: Grid) -> _core.Grid:
@@ -160,6 +126,17 @@ def native_fraction(number: Fraction) -> tuple[bytes, bytes]:
     [-1, 3]
     """
     return native_whole(number.numerator, signed=True), native_whole(number.denominator)
+
+
+def exact_value(value: object) -> Fraction:
+    """A number of the data, exactly; or an error that does not show it, nor holds one that does."""
+    try:
+        return exact_number(value, "value")
+    except InvalidParameterError:
+        pass
+    raise InvalidDataError(
+        "value", Shown("<not a finite number, or one beyond all doubles>"), "a finite number, below 2^1024 in size"
+    )
 
 
 def shortest(number: Fraction) -> float | Fraction:

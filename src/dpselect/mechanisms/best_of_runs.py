@@ -83,9 +83,6 @@ class BestOfRuns(MechanismValue):
         cap: if K is larger, nothing is released. Public; it costs no more.
         delta: of the whole, with `event_per_run`.
 
-    Raises:
-        InvalidParameterError: an argument is out of range, or they contradict each other.
-
     Proof: ``proofs/private_candidates.md``. Sources: Liu & Talwar (2019), Papernot & Steinke (2022).
 
     >>> plan = BestOfRuns(epsilon_per_run=1.0, expected_runs=10)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,10 @@ import numpy.typing as npt
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.checks import finite_bounds, members_in_order, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.base import DrawPlan, MechanismValue
+from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue
 from dpselect.mechanisms.distance_shells import Cells, CumulativeCounts, Histograms, Positions, Shells
-from dpselect.mechanisms.histograms import bin_counts
-from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values
+from dpselect.mechanisms.scores import ScoresLike, native_scores, native_values, plain_values
 from dpselect.privacy import Neighbours
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _LARGEST_DISTANCE = 2**61
 
@@ -62,6 +58,8 @@ class DensityMechanism(MechanismValue):
     True
     """
 
+    costs = BoundedRangeEvent
+
     epsilon: float
     k: int | None = None
     base: Literal["histograms", "points"] = "points"
@@ -76,51 +74,64 @@ class DensityMechanism(MechanismValue):
             hint = "The number of data is public here; a datum added or removed changes it."
             raise InvalidParameterError("neighbours", self.neighbours.value, "'replace_one'", hint)
 
-    @property
-    def event(self) -> BoundedRangeEvent:
-        return BoundedRangeEvent(epsilon=self.epsilon)
-
     def sample_size(self, n: int) -> int:
         """The size of samples from `n` data: `k`, or by default `default_sample_size`, which never looks at them."""
         if self.k is not None:
             return self.k
         return default_sample_size(positive_count(n, "n", at_most=2**63), epsilon=self.epsilon)
 
-    def plan(self, counts: ScoresLike, widths: ScoresLike | None = None) -> DrawPlan:
-        """Prepare samples of binned data: most of a draw's work, to be used for any number of draws.
-
-        The plan holds the data, and is as private as they are.
+    def draw(self, counts: ScoresLike, widths: ScoresLike | None = None) -> IntArray:
+        """Draw one sample of binned data, at the cost of `epsilon`.
 
         Args:
             counts: shape ``(m,)``, whole numbers >= 0, at least one of them > 0: how many data lie in each public bin.
             widths: shape ``(m,)``, > 0: the bins' public widths, for the base ``"points"``; equal if not given.
 
+        Returns:
+            Shape ``(m,)``, summing to the sample's size: how many of its points lie in each bin.
+
         Raises:
-            InvalidDataError: `counts` are not what they have to be.
+            InvalidDataError: `counts` are not what they have to be. Nothing is drawn if something is refused.
             InvalidParameterError: `widths` are not, or `k` times the number of data is beyond 2^61.
+
+        >>> DensityMechanism(epsilon=50.0, k=4).draw([300, 0, 100]).tolist()
+        [3, 0, 1]
+        """
+        return self.draw_many(counts, 1, widths)[0]
+
+    def draw_many(self, counts: ScoresLike, size: int, widths: ScoresLike | None = None) -> IntArray:
+        """Draw `size` samples, *each* at the cost of `epsilon`, one a row; see `draw`.
+
+        Most of the time is spent before the first of them.
         """
         numbers, lengths, k = self._checked(counts, widths)
+        size = positive_count(size, "size")
         reached = np.concatenate([[0], np.cumsum(numbers)])
         base = Histograms(numbers.size, k) if lengths is None else Cells(lengths, k)
         shells = Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon)
+        return np.stack([np.bincount(shells.draw()[0], minlength=numbers.size) for _ in range(size)])
 
-        def drawn(size: int) -> IntArray:
-            return np.stack([np.bincount(shells.draw()[0], minlength=numbers.size) for _ in range(size)])
-
-        return DrawPlan(drawn, event=self.event)
-
-    def plan_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> DrawPlan:
-        """Prepare samples of points, from numbers that no bins have been made for; see `plan`.
+    def draw_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> FloatArray:
+        """Draw one sample of points, from numbers that no bins have been made for, at the cost of `epsilon`.
 
         Args:
             values: shape ``(n,)``, one number a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
                 bound.
             bounds: ``(lower, upper)``, public and finite.
 
+        Returns:
+            As many numbers within `bounds` as the sample's size, in increasing order; each is a real number, rounded
+            once. Equal values have no length between them: samples lie near them, but never equal them.
+
         Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, empty, or contains NaN.
+            InvalidDataError: `values` is not one-dimensional, not numeric, empty, or contains NaN. Nothing is drawn if
+                something is refused.
             InvalidParameterError: `bounds` are not what they have to be, or `base` is ``"histograms"``.
         """
+        return self.points_shells(values, bounds).draw()[1]
+
+    def points_shells(self, values: ScoresLike, bounds: object) -> Shells:
+        """What `draw_points` draws from, for any number of samples. It holds the data."""
         lower, upper = finite_bounds(bounds)
         if self.base != "points":
             raise InvalidParameterError("base", self.base, "'points'", "Histograms need bins; count the values first.")
@@ -133,44 +144,18 @@ class DensityMechanism(MechanismValue):
         positions, counts = np.unique(np.concatenate([ends, np.clip(plain, *ends)]) + 0.0, return_counts=True)
         counts[[0, -1]] -= 1
         through = np.cumsum(counts)
-        data = CumulativeCounts(through - counts, through, k)
-        shells = Shells(data, Positions(positions, k), epsilon=self.epsilon)
-        return DrawPlan(lambda size: np.stack([shells.draw()[1] for _ in range(size)]), event=self.event)
-
-    def draw(self, counts: ScoresLike, widths: ScoresLike | None = None) -> IntArray:
-        """Draw one sample of binned data, at the cost of `epsilon`.
-
-        Args and Raises: see `plan`. Nothing is drawn if something is refused.
-
-        Returns:
-            Shape ``(m,)``, summing to the sample's size: how many of its points lie in each bin.
-
-        >>> DensityMechanism(epsilon=50.0, k=4).draw([300, 0, 100]).tolist()
-        [3, 0, 1]
-        """
-        return self.plan(counts, widths).draw()
-
-    def draw_points(self, values: ScoresLike, *, bounds: tuple[float | Fraction, float | Fraction]) -> FloatArray:
-        """Draw one sample of points, at the cost of `epsilon`.
-
-        Args and Raises: see `plan_points`. Nothing is drawn if something is refused.
-
-        Returns:
-            As many numbers within `bounds` as the sample's size, in increasing order; each is a real number, rounded
-            once. Equal values have no length between them: samples lie near them, but never equal them.
-        """
-        return self.plan_points(values, bounds=bounds).draw()
+        return Shells(CumulativeCounts(through - counts, through, k), Positions(positions, k), epsilon=self.epsilon)
 
     def pmf(self, counts: ScoresLike, widths: ScoresLike | None = None) -> tuple[IntArray, FloatArray]:
         """All samples and their probabilities, by enumeration. For tests and small public examples.
 
-        Args: see `plan`.
+        Args: see `draw`.
 
         Returns:
             Samples, shape ``(N, m)``, and their probabilities, shape ``(N,)``, summing to 1.
 
         Raises:
-            InvalidParameterError: as `plan`, or there are more than 500,000 samples.
+            InvalidParameterError: as `draw`, or there are more than 500,000 samples.
 
         >>> samples, probabilities = DensityMechanism(epsilon=2.0, k=1, base="histograms").pmf([2, 0])
         >>> samples.tolist(), (probabilities / probabilities[0]).round(4).tolist()
@@ -192,7 +177,7 @@ class DensityMechanism(MechanismValue):
 
     def _checked(self, counts: ScoresLike, widths: ScoresLike | None) -> tuple[IntArray, FloatArray | None, int]:
         """The counts, the lengths of their bins where these matter, and the sample's size."""
-        numbers = bin_counts(counts, below=_LARGEST_DISTANCE)
+        numbers = _bin_counts(counts, below=_LARGEST_DISTANCE)
         if not numbers.any():
             raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
         lengths = None
@@ -225,6 +210,20 @@ def default_sample_size(n: int, *, epsilon: float) -> int:
     return max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
 
 
+def _bin_counts(counts: object, *, below: int) -> IntArray:
+    """The histogram a caller gives: each count >= 0, with a sum below a power of two."""
+    expected = "whole numbers >= 0, one for each bin, at least one"
+    given = native_values(cast(ScoresLike, counts), "counts", expected)
+    if given.size == 0:
+        raise InvalidDataError("counts", Shown("<no bins>"), expected)
+    if not bool(np.all((given >= 0) & (given < below) & (given == np.floor(given)))):  # also false of NaN
+        raise InvalidDataError("counts", Shown("<numbers that are no counts>"), expected)
+    if given.sum(dtype=np.float64) >= below:
+        expected = f"counts with a sum below 2^{below.bit_length() - 1}"
+        raise InvalidDataError("counts", Shown("<too many units>"), expected)
+    return given.astype(np.int64)
+
+
 def _lengths(widths: ScoresLike, bins: int) -> FloatArray:
     expected = f"{bins} finite numbers > 0 with a sum of at most 1e308"
     try:
@@ -241,6 +240,26 @@ def _all_samples(k: int, bins: int) -> IntArray:
     ends = [(-1, *bars, k + bins - 1) for bars in combinations(range(k + bins - 1), bins - 1)]
     ordered = np.diff(np.array(ends, dtype=np.int64), axis=1) - 1
     return ordered[::-1].copy()
+
+
+def shares(noisy: IntArray) -> FloatArray:
+    """The distribution nearest to noisy counts in its cumulative counts, with the same sum. It costs nothing more.
+
+    Negative counts are balanced by their neighbours; replacing each by 0 instead would add up the noise of all empty
+    bins (``examples/densities`` measures both). If the sum is not positive, all bins get the same share.
+
+    >>> shares(np.array([3, 0, 1])), shares(np.array([4, -2, 2]))
+    (array([0.75, 0.  , 0.25]), array([0.75, 0.  , 0.25]))
+    """
+    reached = np.cumsum(noisy)
+    total = int(reached[-1])
+    if total <= 0:
+        return np.full(noisy.size, 1.0 / noisy.size)
+    reached = np.clip(reached, 0, total)
+    from_left = np.maximum.accumulate(reached)
+    from_right = np.minimum.accumulate(reached[::-1])[::-1]
+    # Half the sum of both never decreases. No other such function has a smaller largest difference from `reached`.
+    return np.diff(from_left / 2.0 + from_right / 2.0, prepend=0.0) / total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,5 +326,5 @@ class MarginalsMechanism(MechanismValue):
         if rows is None or rows.dtype.kind not in "fiu" or rows.ndim != 2 or rows.shape[1] != columns or len(rows) == 0:
             raise InvalidDataError("values", Shown("<something else>"), f"numbers of shape (n, {columns}), n >= 1")
         pairs = zip(rows.T, self.bounds, strict=True)
-        plans = [self._one.plan_points(column, bounds=bounds) for column, bounds in pairs]
-        return np.stack([plan.draw() for plan in plans], axis=1)
+        plans = [self._one.points_shells(column, bounds) for column, bounds in pairs]
+        return np.stack([shells.draw()[1] for shells in plans], axis=1)

@@ -15,18 +15,17 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
-from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue
 from dpselect.mechanisms.laws import Gaps, gauss_legendre
 from dpselect.mechanisms.mechanism import SelectsOne
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import (
     ScoresLike,
-    finite_scores,
+    exact_doubles,
     native_scores,
 )
-from dpselect.privacy import Neighbours, check_monotonic
+from dpselect.privacy import Neighbours
 
-FloatArray = npt.NDArray[np.float64]
 Rule = Literal["generalized", "own_scales", "largest"]
 
 _EXPECTED = "finite numbers > 0, one for each candidate"
@@ -69,6 +68,8 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     ('generalized', 'largest')
     """
 
+    costs = LaplaceProfileEvent
+
     epsilon: float
     sensitivities: Sequence[float] | npt.NDArray[np.number] = field(repr=False)
     monotonic: bool = False
@@ -84,15 +85,10 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
         given = _checked_sensitivities(cast(object, self.sensitivities))
         method = one_of(self.method, "method", ("auto", *get_args(Rule)))
         self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
-        self._set(monotonic=check_monotonic(self.monotonic, self.neighbours))
         self._set(confidence=probability(self.confidence, "confidence"))
         if not math.isfinite(self.shift) or not math.isfinite(4.0 * self.shift * float(given.max())):
             raise InvalidParameterError("epsilon", self.epsilon, "an epsilon at which the error bounds are finite")
         self._set(rule=self._chosen() if method == "auto" else method)
-
-    @property
-    def event(self) -> LaplaceProfileEvent:
-        return LaplaceProfileEvent(epsilon=self.epsilon)
 
     @property
     def shift(self) -> float:
@@ -116,7 +112,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     def _index(self, scores: ScoresLike) -> int:
         return int(self._draws(self._checked_scores(scores), 1)[0])
 
-    def select_many(self, scores: ScoresLike, size: int) -> npt.NDArray[np.int64]:
+    def select_many(self, scores: ScoresLike, size: int) -> IntArray:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`."""
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._draws(self._checked_scores(scores), size)
@@ -135,7 +131,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
         return Gaps.below_best(self._checked_scores(scores)).mean(self.pmf(scores))
 
-    def _draws(self, doubles: FloatArray, size: int) -> npt.NDArray[np.int64]:
+    def _draws(self, doubles: FloatArray, size: int) -> IntArray:
         if self.rule == "largest" or (self.rule == "own_scales" and self.monotonic):
             return self._by_largest.select_many(doubles, size)
         if self.rule == "own_scales":
@@ -175,19 +171,11 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
         return "generalized" if self._bounds_of("generalized")[middle] < self._bounds_of(other)[middle] else other
 
     def _checked_scores(self, scores: ScoresLike) -> FloatArray:
-        found = finite_scores(scores)
+        found = exact_doubles(scores)
         if found.size != len(self.sensitivities):
             expected = f"{len(self.sensitivities)} scores, one for each sensitivity"
             raise InvalidScoresError("scores", Shown(f"<{found.size} scores>"), expected)
-        doubles = np.ascontiguousarray(found, dtype=np.float64)
-        if found.dtype.kind != "f" and not np.array_equal(_back(doubles, found.dtype), found):
-            raise InvalidScoresError("scores", Shown("<integers beyond 2^53>"), "numbers that doubles hold exactly")
-        return doubles
-
-
-def _back(doubles: FloatArray, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(doubles) < 2.0**63, doubles, 0.0).astype(dtype)
+        return found
 
 
 def _checked_sensitivities(given: object) -> FloatArray:

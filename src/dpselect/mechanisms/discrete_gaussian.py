@@ -13,17 +13,16 @@ from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
 from dpselect.accounting.renyi import best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.checks import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.exact_coins import exp_minus, first_count, log_of
-from dpselect.mechanisms.noise import offsets_from, whole_value, whole_values
+from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue
+from dpselect.mechanisms.exact_coins import exp_minus, exp_minus_at_most
+from dpselect.mechanisms.noise import WholeNoise, offsets_from, whole_value, whole_values
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
 
 _MOST_VARIANCE = 2.0**100
 _CLOSE = 2.0**-40
-_TAIL_BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _BITS = 60
 _BELOW_PI = Fraction(3_141_592_653, 10**9)
 
@@ -32,7 +31,7 @@ _MOST_RHO = 2.0**100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscreteGaussianMechanism(MechanismValue):
+class DiscreteGaussianMechanism(WholeNoise):
     r"""Releases whole numbers with noise: y with probability proportional to :math:`e^{-(y - f)^2 / (2 \sigma^2)}`.
 
     The variance :math:`\sigma^2` is the smallest that the conversion from zero-concentrated differential privacy proves
@@ -50,6 +49,8 @@ class DiscreteGaussianMechanism(MechanismValue):
     >>> import numpy as np
     >>> bool(np.all(abs(mechanism.draw_many([120, 0, 8301]) - [120, 0, 8301]) < 200))
     True
+    >>> mechanism.first_noise(Fraction(1, 10**6)), f"{float(mechanism.tail_bound(68)):.3g} {mechanism.reaches(68):.3g}"
+    (69, '1.26e-06 1.23e-06')
     """
 
     epsilon: float
@@ -77,84 +78,30 @@ class DiscreteGaussianMechanism(MechanismValue):
         return math.sqrt(self.variance)
 
     @property
-    def rho(self) -> float:
-        """The rho of zero-concentrated differential privacy that one release has, rounded up."""
-        return fraction_up(Fraction(self.squared_sensitivity) / (2 * Fraction(self.variance)))
-
-    @property
     def event(self) -> ApproximateEvent:
         return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
 
-    def draw_many(self, values: ScoresLike) -> npt.NDArray[np.int64]:
-        """Release a vector of whole numbers, each with independent noise, *together* at the cost of `event`.
-
-        Args:
-            values: shape ``(n,)``, of an integer type of up to 64 bits; ``n = 0`` is allowed.
-
-        Returns:
-            Shape ``(n,)``. Numbers outside the 64-bit range are clamped to its nearer end (before and after the noise).
-
-        Raises:
-            InvalidDataError: not one-dimensional, or not of an integer type. Nothing is drawn then.
-
-        Proof that the draw is exact: ``proofs/discrete_gaussian.md``, claim 4.
-        """
+    def draw_many(self, values: ScoresLike) -> IntArray:
         return self._sampler.draw_many(whole_values(values))
 
-    def pmf(self, value: int, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Probability of each of `points` if the true number is `value`. For planning: it depends on the data."""
+    def pmf(self, value: int, points: npt.ArrayLike) -> FloatArray:
         reach = np.arange(0.0, math.ceil(40.0 * self.scale) + 1.0)
         weights = np.exp(-(reach**2) / (2.0 * self.variance))
         total = 2.0 * float(weights.sum()) - 1.0
         offsets = offsets_from(whole_value(value), points)
         return np.exp(-(offsets**2) / (2.0 * self.variance)) / total
 
-    def error_bound(self, confidence: float = 0.99, *, size: int = 1) -> int:
-        """With probability `confidence` all of `size` releases are at most this far from their true numbers.
-
-        It depends on public arguments only, so it may be published. Rounded up.
-
-        Proof: ``proofs/discrete_gaussian.md``, claim 5.
-        """
-        size = positive_count(size, "size", at_most=2**63)
-        each = -math.expm1(math.log(probability(confidence, "confidence")) / size)
-        return self.one_sided_bound(each / 2.0)
-
     def total_error_bound(self, size: int, confidence: float = 0.99) -> int:
-        """With probability `confidence` the sum of `size` releases is at most this far from that of the true numbers.
-
-        Raises:
-            InvalidParameterError: as for `error_bound`.
-
-        Proof: ``proofs/discrete_gaussian.md``, claim 6.
-        """
         alone = size * self.error_bound(confidence, size=size)
         spread = 2.0 * size * self.variance * math.log(2.0 / (1.0 - confidence))
         return min(alone, math.floor(math.sqrt(spread) * (1.0 + 1e-9)))
 
     def one_sided_bound(self, failure: float) -> int:
-        """With probability 1 - `failure` noise is at most this: for the sum of such statements about several noises.
-
-        Proof: ``proofs/discrete_gaussian.md``, claim 5.
-
-        >>> DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1).one_sided_bound(1e-3)
-        15
-        """
         from scipy import stats  # not loaded with the package, because draws do not need it
 
         return max(0, math.ceil(self.scale * float(stats.norm.isf(failure)) * (1.0 + 1e-9)))
 
     def difference_bound(self, difference: int) -> float:
-        """The logarithm of a bound on the probability that two noises differ by more than a number >= 0.
-
-        The first one is the larger. Rounded up.
-
-        Proof: ``proofs/discrete_gaussian.md``, claim 9.
-
-        >>> mechanism = DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1)
-        >>> f"{math.exp(mechanism.difference_bound(20)):.2g}"
-        '0.0009'
-        """
         from scipy import stats
 
         variance = self.variance
@@ -172,33 +119,20 @@ class DiscreteGaussianMechanism(MechanismValue):
         return least + 1e-9 * (1.0 + abs(least))
 
     def tail_bound(self, noise: int) -> Fraction:
-        """At most so likely is noise that is at least as large as a number >= 1. Verified by exact arithmetic.
-
-        Proof: ``proofs/discrete_gaussian.md``, claim 8.
-
-        >>> mechanism = DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1)
-        >>> f"{float(mechanism.tail_bound(20)):.2g} {mechanism.pmf(0, range(20, 200)).sum():.2g}"
-        '8.2e-06 8.1e-06'
-        """
         twice = 2 * Fraction(self.variance)
         exponent, step = noise**2 / twice, (2 * noise + 1) / twice
-        reached = exp_minus(exponent, min(_TAIL_BITS, _BITS + math.ceil(exponent * 3 / 2)))[1]
         kept = 1 - exp_minus(step, _BITS + math.ceil(1 / step).bit_length())[1]
         root = math.isqrt(math.floor(_BELOW_PI * twice * (1 << 2 * _BITS)))
         total = max(Fraction(root, 1 << _BITS), 1 + 2 * exp_minus(1 / twice, _BITS)[0])
-        return reached / (kept * total)
+        return exp_minus_at_most(exponent) / (kept * total)
 
-    def first_noise(self, share: Fraction) -> int:
-        """The smallest number >= 1 whose `tail_bound` is at most `share`; at most 2^63 - 1.
-
-        >>> DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1).first_noise(Fraction(1, 10**6))
-        23
-        """
-        wanted = log_of(share)
-        return first_count(lambda noise: self.tail_bound(noise) <= share, lambda noise: self._about(noise) <= wanted)
+    def reaches(self, noise: int) -> float:
+        reach = 40 * int(self.scale + 1.0)
+        least = max(noise, -reach)
+        beyond = float(self.pmf(0, (least if least > 0 else 1 - least) + np.arange(reach)).sum())
+        return beyond if least > 0 else 1.0 - beyond
 
     def _about(self, noise: int) -> float:
-        """About the logarithm of `tail_bound`, in doubles: says only where to look first."""
         twice = 2.0 * self.variance
         kept = -math.expm1(-(2.0 * noise + 1.0) / twice)
         total = max(math.sqrt(math.pi * twice), 1.0 + 2.0 * math.exp(-1.0 / twice))

@@ -22,10 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
+from dpselect.mechanisms.base import FloatArray, IntArray
 from dpselect.mechanisms.exact_coins import accepts, log_of, uniform_subset
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

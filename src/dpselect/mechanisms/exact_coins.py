@@ -55,27 +55,6 @@ def log_of(number: Fraction) -> float:
     return math.log(number.numerator) - math.log(number.denominator)
 
 
-def compared(enclosed: Callable[[int], Enclosed], number: Fraction, *, few: int, most: int) -> int:
-    """-1 if a real number is surely at most `number`, 1 if it is surely at least as large, 0 if that cannot be told.
-
-    Args:
-        enclosed: encloses the real number up to about 2^-bits.
-        number: what it is compared with.
-        few: binary digits that nearly always tell.
-        most: binary digits that decide where they do not.
-
-    >>> compared(lambda bits: exp_minus(Fraction(1), bits), Fraction(368, 1000), few=4, most=60)
-    -1
-    """
-    for bits in (min(few, most), most):
-        low, high = enclosed(bits)
-        if high <= number:
-            return -1
-        if low >= number:
-            return 1
-    return 0
-
-
 def exp_minus(exponent: Fraction, bits: int) -> Enclosed:
     """e^-exponent for an exponent > 0, enclosed up to about 2^-bits: from 0 to below 1, the upper bound above 0.
 
@@ -93,14 +72,40 @@ def exp_minus(exponent: Fraction, bits: int) -> Enclosed:
 
 
 def exp_minus_in_digits(exponent: Fraction, digits: int) -> Enclosed:
-    """The same, in proportion: with so many digits, less those of the exponent before its point."""
-    down, up = (Context(digits, each, Emin=MIN_EMIN, Emax=MAX_EMAX) for each in (ROUND_FLOOR, ROUND_CEILING))
-    over, under = Decimal(exponent.numerator), Decimal(exponent.denominator)
-    low = down.next_minus(down.exp(down.minus(up.divide(over, under))))
-    high = up.next_plus(up.exp(up.minus(down.divide(over, under))))
+    """The same for any exponent, in proportion: with so many digits, less those of the exponent before its point."""
+    (down, least), (up, most) = _rounded(-exponent, digits)
+    low, high = down.next_minus(down.exp(least)), up.next_plus(up.exp(most))
     return max(Fraction(low), Fraction(0)), Fraction(high)
 
 
+def log_in_digits(number: Fraction, digits: int) -> Enclosed:
+    """The natural logarithm of a number > 0 not near 1, enclosed with so many digits. ``Decimal.ln`` is right likewise.
+
+    >>> [float(each) for each in log_in_digits(Fraction(1, 4), 40)]
+    [-1.3862943611198906, -1.3862943611198906]
+    """
+    (down, least), (up, most) = _rounded(number, digits)
+    return Fraction(down.next_minus(down.ln(least))), Fraction(up.next_plus(up.ln(most)))
+
+
+def _rounded(number: Fraction, digits: int) -> list[tuple[Context, Decimal]]:
+    """The number with so many digits, rounded down and up, each with its context."""
+    contexts = (Context(digits, each, Emin=MIN_EMIN, Emax=MAX_EMAX) for each in (ROUND_FLOOR, ROUND_CEILING))
+    return [(each, each.divide(Decimal(number.numerator), Decimal(number.denominator))) for each in contexts]
+
+
+def exp_minus_at_most(exponent: Fraction) -> Fraction:
+    """No less than e^-exponent for an exponent > 0, and hardly more if it is above 2^-1140.
+
+    So it decides comparisons with any delta, which is at least 2^-1074.
+
+    >>> float(exp_minus_at_most(Fraction(1)))
+    0.36787944117144233
+    """
+    return exp_minus(exponent, min(_TAIL_BITS, _BITS + math.ceil(exponent * 3 / 2)))[1]
+
+
+_TAIL_BITS = 1200
 _BITS = 60  # binary digits of a coin that are looked at together
 
 

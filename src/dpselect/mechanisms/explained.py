@@ -9,16 +9,17 @@ from textwrap import fill
 from types import FunctionType
 from typing import Any, TypeVar
 
-from dpselect.checks import positive_count, positive_epsilon, quantile_level
+from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, quantile_level
 from dpselect.privacy import neighbouring_relation
 
 MOST_VALUES_PER_UNIT = 10**9
 
 CHECKS: Mapping[str, Callable[[Any], object]] = {
     "epsilon": positive_epsilon,
+    "sensitivity": positive_sensitivity,
     "neighbours": neighbouring_relation,
     "level": quantile_level,
-    "values_per_unit": lambda value: positive_count(value, "values_per_unit"),
+    "values_per_unit": lambda value: positive_count(value, "values_per_unit", at_most=MOST_VALUES_PER_UNIT),
     "max_values_per_unit": lambda value: positive_count(value, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT),
 }
 """What checks an argument of a mechanism, by its name."""
@@ -45,6 +46,8 @@ OF_CALLS = {
     " from public knowledge, never from the data. Default: the indices.",
     "values": "shape ``(n,)``, numbers of any float or integer type; infinities count as the nearer bound. ``n = 0`` is"
     " allowed.",
+    "offers": "shape ``(n,)``, the most that each buyer would pay: numbers of any float or integer type; infinities"
+    " count like other offers. ``n = 0`` is allowed.",
     "counts": "shape ``(n,)``, the number of units with each value: whole numbers, of which those below 1 are left out;"
     " ``n = 0`` is allowed.",
     "n_candidates": "number of scores, >= 1.",
@@ -57,6 +60,7 @@ _ERRORS = {
     "candidates": "InvalidCandidatesError: the number of candidates differs from that of scores, or there are"
     " duplicates.",
     "values": "InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN.",
+    "offers": "InvalidDataError: `offers` is not one-dimensional, not numeric, or contains NaN.",
     "counts": "InvalidDataError: `counts` is not one-dimensional or not of whole numbers.",
 }
 _REFUSED = "InvalidParameterError: an argument is out of range, or contradicts another one."

@@ -327,17 +327,6 @@ class ExponentialMechanism(Mechanism):
             return Mechanism.worst_error(self, n_candidates, failure=failure, confidence=confidence)
         return self._bound(self._worst_odds(n_candidates), failure=failure, confidence=confidence)
 
-    def worst_expected_error(self, n_candidates: int) -> float:
-        if self._weights is None:
-            return Mechanism.worst_expected_error(self, n_candidates)
-        odds = self._worst_odds(n_candidates)
-        # theta odds / (e^theta + odds) is largest where theta = 1 + odds e^-theta, and is theta - 1 there.
-        low, high = 1.0, 2.0 + math.log1p(odds)
-        while high - low > 1e-14 * high:
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if middle < 1.0 + odds * math.exp(-middle) else (low, middle)
-        return (high - 1.0) * self.scale
-
     def _worst_odds(self, n_candidates: int) -> float:
         weights = cast(CandidateWeights, self._weights)
         if n_candidates != len(weights):

@@ -17,7 +17,7 @@ from dpselect._native import _core
 from dpselect.checks import exact_number, finite_bounds, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import RangedMechanism, native_fraction, native_grid, native_whole, shortest
+from dpselect.mechanisms.base import FloatArray, RangedMechanism, native_fraction, native_grid, native_whole, shortest
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.noise import whole_points
 from dpselect.mechanisms.scores import NumericArray, finite_scores
@@ -38,9 +38,6 @@ class IntegerCeiling:
         upper: the largest; None if there is none.
 
     Numbers are taken exactly: a float is its binary fraction.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or weights under this ceiling have no finite sum.
 
     >>> ceiling = IntegerCeiling(center=70, fall=(1, 0.5), height=10, lower=0)
     >>> [float(ceiling.at(point)) for point in (68, 70, 74)]
@@ -112,7 +109,6 @@ def side_total(rate: float, last: int | None) -> float:
     return 1.0 / whole if last is None else -math.expm1(-rate * (last + 1)) / whole
 
 
-FloatArray = npt.NDArray[np.float64]
 IntegerScore = Callable[[int], object]
 """A score of a whole number: an int, a float or a `fractions.Fraction`, finite."""
 
@@ -271,8 +267,6 @@ class GridMechanism(RangedMechanism):
 
     Args:
         bounds: ``(lower, upper)``, public.
-        step: distance between the points, which start at `lower` and have to reach `upper` exactly. Floats are read as
-            decimals. At most 10^7 points.
 
     Proof: ``proofs/exponential_mechanism.md``. Source: McSherry & Talwar (2007).
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,17 +43,21 @@ class Gaps:
 
     @classmethod
     def below_best(cls, scores: NumericArray) -> Gaps:
-        """The gaps of finite, non-empty `scores`, each correctly rounded (integers are subtracted exactly)."""
-        best = scores.max(keepdims=True)
-        if scores.dtype.kind != "f":
+        """The gaps of finite, non-empty `scores`."""
+        return cls.between(scores.max(keepdims=True), scores)
+
+    @classmethod
+    def between(cls, high: Any, low: Any) -> Gaps:
+        """``high - low``, not negative, each correctly rounded (integers of 64 bits are subtracted exactly)."""
+        if low.dtype.kind != "f":
             # Modulo 2^64 the difference of two 64-bit integers is exact, and it is never negative.
-            return cls((best.view(np.uint64) - scores.view(np.uint64)).astype(np.float64), 0)
+            return cls((high.view(np.uint64) - low.view(np.uint64)).astype(np.float64), 0)
         with np.errstate(over="ignore"):
-            difference = best - scores
+            difference = high - low
         if np.isfinite(difference).all():
             return cls(difference, 0)
-        # The best is beyond 2^970 here, so what halving loses is negligible.
-        return cls(best / 2.0 - scores / 2.0, 1)
+        # One of both is beyond 2^970 here, so what halving loses is negligible.
+        return cls(high / 2.0 - low / 2.0, 1)
 
     def scaled(self, *, epsilon: float, sensitivity: float, factor: int) -> FloatArray:
         """``gap * epsilon / (factor * sensitivity)`` for a `factor` of 1 or 2.
@@ -147,35 +151,35 @@ class WorstCase:
     best_wins: Curve
     """The complement, with a small relative error where *it* is small."""
 
-    def error_quantile(self, n: int, *, failure: float, confidence: float) -> float:
+    @functools.lru_cache(maxsize=256)  # noqa: B019 - there are four of them, and most services ask for few sizes
+    def error_quantile(self, n: int, failure: float, confidence: float) -> float:
         """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
 
         By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
         subtracted from 1. 0 if a blind guess among `n` reaches the confidence.
         """
-        return _error_quantile(self, n, failure, confidence)
+        if Fraction(confidence) * n <= 1:
+            return 0.0
+        if confidence >= 0.5:
+            return _crossing(lambda theta: math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure))
+        return _crossing(lambda theta: math.log(confidence * _MARGIN / self.best_wins(theta, n)))
 
+    @functools.lru_cache(maxsize=256)  # noqa: B019
     def expected_error(self, n: int) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
 
-        The worst case over all vectors for the exponential mechanism and permute-and-flip.
+        The worst case over all vectors for the exponential mechanism and permute-and-flip. Golden-section search for
+        the single maximum of ``theta * best_loses(theta)``.
         """
-        return _peak(self.best_loses, n)[1]
-
-    def gap(self, n: int) -> float:
-        """How far below the best the others then are, in scales."""
-        return _peak(self.best_loses, n)[0]
-
-
-@functools.lru_cache(maxsize=256)  # of public numbers only; most services ask for few sizes
-def _error_quantile(worst: WorstCase, n: int, failure: float, confidence: float) -> float:
-    if Fraction(confidence) * n <= 1:
-        return 0.0
-    if confidence >= 0.5:
-        loses = worst.best_loses
-        return _crossing(lambda theta: math.log(max(loses(theta, n), _SMALLEST) * _MARGIN / failure))
-    wins = worst.best_wins
-    return _crossing(lambda theta: math.log(confidence * _MARGIN / wins(theta, n)))
+        low, high = 0.0, 2.0 * math.log(n) + 4.0
+        shrink = (math.sqrt(5.0) - 1.0) / 2.0
+        for _ in range(48):
+            left, right = high - shrink * (high - low), low + shrink * (high - low)
+            if left * self.best_loses(left, n) < right * self.best_loses(right, n):
+                low = left
+            else:
+                high = right
+        return low * self.best_loses(low, n)
 
 
 def _crossing(excess: Callable[[float], float]) -> float:
@@ -191,20 +195,6 @@ def _crossing(excess: Callable[[float], float]) -> float:
         middle = fails + (works - fails) / 2.0
         fails, works = (middle, works) if excess(middle) > 0.0 else (fails, middle)
     return works
-
-
-@functools.lru_cache(maxsize=256)
-def _peak(best_loses: Curve, n: int) -> tuple[float, float]:
-    """Golden-section search for the single maximum of ``theta * best_loses(theta)``: its place and its height."""
-    low, high = 0.0, 2.0 * math.log(n) + 4.0
-    shrink = (math.sqrt(5.0) - 1.0) / 2.0
-    for _ in range(48):
-        left, right = high - shrink * (high - low), low + shrink * (high - low)
-        if left * best_loses(left, n) < right * best_loses(right, n):
-            low = left
-        else:
-            high = right
-    return low, low * best_loses(low, n)
 
 
 @dataclass(frozen=True, slots=True)

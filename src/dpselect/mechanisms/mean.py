@@ -1,4 +1,4 @@
-"""The mean of bounded numbers by the exponential mechanism: its absolute score, or its squared one."""
+"""Numbers of the line with noise: one by the Laplace mechanism, and the mean of bounded numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import (
     finite_bounds,
     one_of,
@@ -21,15 +22,105 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import MechanismValue
-from dpselect.mechanisms.noise import LaplaceMechanism, draw_peak
-from dpselect.mechanisms.piecewise import ConcaveMechanism, FloatArray
+from dpselect.mechanisms.base import FloatArray, MechanismValue, exact_value, native_whole, scale_of
+from dpselect.mechanisms.piecewise import ConcaveMechanism
 from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
 from dpselect.privacy import Neighbours
 
 _LOW_BITS = 31
 
 MOST_UNITS = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaplaceMechanism(MechanismValue):
+    r"""Releases a number with noise: density proportional to :math:`e^{-|y - value|/b}` over the line.
+
+    The exponential mechanism with the score ``-abs(y - value)``, at half its usual noise: b is sensitivity / epsilon,
+    without the factor two, because the normaliser of the density is 2 b whatever the data. This is true only on the
+    whole line. Restricted to an interval, or to grid points that may not include the value, the same b would have a
+    loss of up to twice `epsilon` (the proof page has the numbers). So `bounds` do not restrict the distribution; they
+    clamp the released number afterwards.
+
+    Args:
+        sensitivity: the largest change of the value between neighbouring data sets, > 0. Rounded up if it is not a
+            double. It refers to the number you *pass*: if you rounded it, or added up floats, rounding may have
+            increased the change.
+        bounds: ``(lower, upper)``, public: an answer beyond them becomes the nearer one.
+
+    Proof: ``proofs/laplace_mechanism.md``. Source: Dwork, McSherry, Nissim & Smith (2006).
+
+    >>> mechanism = LaplaceMechanism(epsilon=0.5, sensitivity=1)
+    >>> mechanism.scale
+    2.0
+    >>> 0 < mechanism.draw(1000) < 2000
+    True
+    >>> mechanism.cdf(1000, [998.0, 1000.0])
+    array([0.18393972, 0.5       ])
+    """
+
+    costs = LaplaceProfileEvent
+
+    epsilon: float
+    sensitivity: float
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    bounds: tuple[float | Fraction, float | Fraction] | None = None
+    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        ends = (-np.inf, np.inf)
+        if self.bounds is not None:
+            lower, upper = finite_bounds(self.bounds)
+            ends = (float(lower), float(upper))
+            self._set(bounds=ends)
+        self._set(_ends=ends)
+
+    @property
+    def scale(self) -> float:
+        """The scale b = sensitivity / epsilon of the noise, in the unit of the value."""
+        return scale_of(self.epsilon, self.sensitivity, factor=1)
+
+    def draw(self, value: float | Fraction) -> float:
+        """`value` plus noise, at the cost of `epsilon`.
+
+        Args:
+            value: a finite number: an integer, a `fractions.Fraction`, a decimal, or a float, which counts as the
+                binary number that it is.
+
+        Returns:
+            The nearest finite double to the exact sum, rounded once; one of the `bounds` if it lies beyond them.
+
+        Raises:
+            InvalidDataError: not a finite number. Nothing is drawn.
+        """
+        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
+        return min(max(draw_peak(sampler, exact_value(value)), self._ends[0]), self._ends[1])
+
+    def cdf(self, value: float | Fraction, points: npt.ArrayLike) -> FloatArray:
+        """Probability of an answer not above each of `points`, if the value were this. For planning."""
+        center, at = exact_value(value), plain_points(points)
+        near = float(center)
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = ((at - near) - float(center - Fraction(near))) * (self.epsilon / self.sensitivity)
+            tail = np.exp(-np.abs(scaled)) / 2.0
+        inside = np.where(scaled < 0.0, tail, 1.0 - tail)
+        return np.where(at < self._ends[0], 0.0, np.where(at >= self._ends[1], 1.0, inside))
+
+
+def draw_peak(
+    sampler: _core.PiecewiseSampler,
+    center: Fraction,
+    *,
+    bounds: tuple[Fraction, Fraction] | None = None,
+    unit: Fraction = Fraction(1),
+    is_squared: bool = False,
+) -> float:
+    """One draw with the score ``-|y - center| / unit``, or minus its square, within the bounds."""
+    below = math.lcm(center.denominator, unit.denominator, *(end.denominator for end in bounds or ()))
+    at, *ends = (native_whole(int(number * below), signed=True) for number in (center, *(bounds or ())))
+    lower, upper = ends or (None, None)
+    return sampler.draw_peak(at, lower, upper, native_whole(int(unit * below)), native_whole(below), is_squared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +147,6 @@ class MeanMechanism(MechanismValue):
             `count`, n is private under ``"add_remove"``, and the mean's sensitivity is unknown.
         count: the number of units, as publicly known; only with ``score="absolute"``. None: as many units as values,
             and their number is public.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, `step` does not divide the bounds, or `count` does not go
-            with `neighbours` or `score`.
 
     Proof: ``proofs/means.md``. Sources: Dwork, McSherry, Nissim & Smith (2006); Casacuberta et al. (2022) for the sum.
 
@@ -111,16 +198,12 @@ class MeanMechanism(MechanismValue):
             InvalidParameterError: n is not a whole number >= 1, and there is no `count`.
         """
         if self.score == "absolute":
-            return _rounded_up(self._width * self._share(n))
+            return fraction_up(self._width * self._share(n))
         count = positive_count(n, "n")
-        return _rounded_up(self._width**2 * Fraction(2 * count - 1, count**2))
+        return fraction_up(self._width**2 * Fraction(2 * count - 1, count**2))
 
     def scale_for(self, n: int | None = None) -> float:
-        """The scale b for n values, in the unit of the score; with a `count` it does not depend on n.
-
-        Raises:
-            InvalidParameterError: n is not a whole number >= 1, and there is no `count`.
-        """
+        """The scale b for n values, in the unit of the score; with a `count` it does not depend on n."""
         widths = self._width if self.score == "absolute" else 2 * self._width**2
         try:
             return float(widths * self._share(n) / Fraction(self.epsilon))
@@ -150,7 +233,7 @@ class MeanMechanism(MechanismValue):
             )
         noise = -math.log1p(-probability(confidence, "confidence")) * self.scale_for(n)
         # What is released is rounded once, to the nearest double.
-        return min(noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), _rounded_up(self._width))
+        return min(noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), fraction_up(self._width))
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the mean of `values`, at the cost of `epsilon`.
@@ -229,13 +312,6 @@ def exact_sum(numbers: npt.NDArray[np.uint64]) -> int:
     """The sum of up to 2^31 numbers, which may be larger than 64 bits; their order does not matter."""
     high, low = numbers >> np.uint64(_LOW_BITS), numbers & np.uint64((1 << _LOW_BITS) - 1)
     return (int(high.sum(dtype=np.uint64)) << _LOW_BITS) + int(low.sum(dtype=np.uint64))
-
-
-def _rounded_up(number: Fraction) -> float:
-    try:
-        return positive_sensitivity(number)
-    except InvalidParameterError:  # it overflows, or underflows to 0
-        return math.inf if number > 1 else math.ulp(0.0)
 
 
 def _bounded(bounds: object) -> tuple[Fraction, Fraction]:

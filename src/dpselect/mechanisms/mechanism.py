@@ -7,7 +7,6 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -20,8 +19,8 @@ from dpselect.accounting import (
     LaplaceProfileEvent,
     LogisticProfileEvent,
 )
-from dpselect.checks import positive_count, probability
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.checks import positive_count, positive_sensitivity, probability
+from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms.base import ScaledMechanism
 from dpselect.mechanisms.candidates import Candidate, checked_candidates
 from dpselect.mechanisms.explained import explained
@@ -35,8 +34,6 @@ from dpselect.mechanisms.scores import (
     native_scores,
     score_count,
 )
-
-_PARTS_OF_SCALE = 3  # the default step is the largest power of two that is at most the scale over 2 to this power
 
 
 class Lead(NamedTuple):
@@ -58,36 +55,6 @@ class Lead(NamedTuple):
 
     winner: Any
     gap: float
-
-
-@lru_cache(maxsize=256)
-def default_step(scale: float) -> float:
-    """A public step for gaps at this scale of noise: a power of two, from a sixteenth to an eighth of it.
-
-    So rounding takes little from a bound, and gaps are short numbers.
-
-    >>> default_step(2.0), default_step(2.5), default_step(1e-3)
-    (0.25, 0.25, 0.0001220703125)
-    """
-    exponent = math.frexp(min(max(scale, 1e-300), 1e300))[1]
-    return math.ldexp(1.0, exponent - 1 - _PARTS_OF_SCALE)
-
-
-def public_step(step: float | None, scale: float) -> float:
-    """The step as a double > 0; the default if there is none.
-
-    Raises:
-        InvalidParameterError: it is not a finite number > 0.
-    """
-    if step is None:
-        return default_step(scale)
-    try:
-        value = float(step)
-    except (TypeError, ValueError, OverflowError):
-        value = math.nan
-    if isinstance(step, bool) or not 0.0 < value < math.inf:
-        raise InvalidParameterError("step", step, "a finite number > 0, in the unit of the scores")
-    return value
 
 
 @explained
@@ -188,7 +155,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
                 pass  # nothing was drawn; below, it is converted to what the core reads in place, or refused
         return self._sampler.select(native_scores(scores))
 
-    def select_with_gap(self, scores: ScoresLike, candidates: object = None, step: float | None = None) -> Lead:
+    def select_with_gap(self, scores: ScoresLike, candidates: object = None, *, step: float) -> Lead:
         """Draw one candidate, and by how much its noisy score is ahead of all others, at the cost of `epsilon`.
 
         The gap is that of the same noise that selects. Under pure differential privacy it costs nothing; with a delta,
@@ -196,14 +163,13 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
         Args:
             scores, candidates: as for `select`; at least two scores.
-            step: the gap is rounded down to a multiple of it; public, > 0. Default: about a tenth of the scale.
+            step: the gap is rounded down to a multiple of it; public, > 0. A tenth of the scale loses little.
 
         Returns:
             Winner and gap; see `Lead`.
 
         Raises:
             InvalidScoresError: as for `select`, or there is a single score.
-            InvalidParameterError: `step` is not a finite number > 0.
 
         Proof: ``proofs/free_gap.md``.
 
@@ -213,7 +179,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         >>> winner, gap > 600
         ('dog', True)
         """
-        step = public_step(step, self.scale)
+        step = positive_sensitivity(step, "step")
         native = native_scores(scores)
         if score_count(native) == 1:
             got = Shown(f"<{type(scores).__name__} of length 1>")
@@ -325,17 +291,10 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
         """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
-        theta = self.law.worst_case.error_quantile(n_candidates, failure=failure, confidence=confidence)
+        theta = self.law.worst_case.error_quantile(n_candidates, failure, confidence)
         if theta == 0.0:
             return 0.0
         return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
-
-    def worst_expected_error(self, n_candidates: int) -> float:
-        """The largest `expected_error` over vectors of `n_candidates` scores, one best and the others equal.
-
-        For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``.
-        """
-        return self.law.worst_case.expected_error(n_candidates) * self.scale if n_candidates > 1 else 0.0
 
     def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
         """`pmf` from gaps computed before, for use with many epsilons."""

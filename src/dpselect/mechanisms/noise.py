@@ -1,7 +1,8 @@
-"""Numbers with noise: the Laplace mechanism, and for whole numbers two-sided geometric noise."""
+"""Whole numbers with noise: what its kinds have in common, and the two-sided geometric one."""
 
 from __future__ import annotations
 
+import abc
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,132 +13,113 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import LaplaceProfileEvent, PureEvent
+from dpselect.accounting import PureEvent
 from dpselect.checks import (
-    exact_number,
-    finite_bounds,
     positive_count,
-    positive_sensitivity,
     probability,
     whole_bounds,
     whole_sensitivity,
 )
-from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.base import MechanismValue, native_whole, scale_of
-from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
+from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue, scale_of
+from dpselect.mechanisms.scores import ScoresLike, native_values
 from dpselect.privacy import Neighbours
 
-FloatArray = npt.NDArray[np.float64]
+_MACHINE = (-(2**63), 2**63 - 1)
+_BITS = 60
+_POINTS = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaplaceMechanism(MechanismValue):
-    r"""Releases a number with noise: density proportional to :math:`e^{-|y - value|/b}` over the line.
+class WholeNoise(MechanismValue, abc.ABC):
+    """Noise of one law, and symmetrical, on whole numbers: the base of the geometric and the discrete Gaussian kind."""
 
-    The exponential mechanism with the score ``-abs(y - value)``, at half its usual noise: b is sensitivity / epsilon,
-    without the factor two, because the normaliser of the density is 2 b whatever the data. This is true only on the
-    whole line. Restricted to an interval, or to grid points that may not include the value, the same b would have a
-    loss of up to twice `epsilon` (the proof page has the numbers). So `bounds` do not restrict the distribution; they
-    clamp the released number afterwards.
+    __slots__ = ()
 
-    Args:
-        sensitivity: the largest change of the value between neighbouring data sets, > 0. Rounded up if it is not a
-            double. It refers to the number you *pass*: if you rounded it, or added up floats, rounding may have
-            increased the change.
-        bounds: ``(lower, upper)``, public: an answer beyond them becomes the nearer one.
-
-    Proof: ``proofs/laplace_mechanism.md``. Source: Dwork, McSherry, Nissim & Smith (2006).
-
-    >>> mechanism = LaplaceMechanism(epsilon=0.5, sensitivity=1)
-    >>> mechanism.scale
-    2.0
-    >>> 0 < mechanism.draw(1000) < 2000
-    True
-    >>> mechanism.cdf(1000, [998.0, 1000.0])
-    array([0.18393972, 0.5       ])
-    """
-
-    epsilon: float
-    sensitivity: float
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    bounds: tuple[float | Fraction, float | Fraction] | None = None
-    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
-        self._set(sensitivity=positive_sensitivity(self.sensitivity))
-        ends = (-np.inf, np.inf)
-        if self.bounds is not None:
-            lower, upper = finite_bounds(self.bounds)
-            ends = (float(lower), float(upper))
-            self._set(bounds=ends)
-        self._set(_ends=ends)
-
-    @property
-    def scale(self) -> float:
-        """The scale b = sensitivity / epsilon of the noise, in the unit of the value."""
-        return scale_of(self.epsilon, self.sensitivity, factor=1)
-
-    @property
-    def event(self) -> LaplaceProfileEvent:
-        return LaplaceProfileEvent(epsilon=self.epsilon)
-
-    def draw(self, value: float | Fraction) -> float:
-        """`value` plus noise, at the cost of `epsilon`.
+    @abc.abstractmethod
+    def draw_many(self, values: ScoresLike) -> IntArray:
+        """Release a vector of whole numbers, each with independent noise, *together* at the cost of one `event`.
 
         Args:
-            value: a finite number: an integer, a `fractions.Fraction`, a decimal, or a float, which counts as the
-                binary number that it is.
+            values: shape ``(n,)``, of an integer type of up to 64 bits; ``n = 0`` is allowed.
 
         Returns:
-            The nearest finite double to the exact sum, rounded once; one of the `bounds` if it lies beyond them.
+            Shape ``(n,)``. Numbers outside the 64-bit range are clamped to its nearer end (before and after the noise).
 
         Raises:
-            InvalidDataError: not a finite number. Nothing is drawn.
+            InvalidDataError: not one-dimensional, or not of an integer type. Nothing is drawn then.
+            InvalidParameterError: there are bounds, and they lie outside the 64-bit range.
         """
-        sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
-        return min(max(draw_peak(sampler, _exact_value(value)), self._ends[0]), self._ends[1])
 
-    def cdf(self, value: float | Fraction, points: npt.ArrayLike) -> FloatArray:
-        """Probability of an answer not above each of `points`, if the value were this. For planning."""
-        center, at = _exact_value(value), plain_points(points)
-        near = float(center)
-        with np.errstate(over="ignore", under="ignore"):
-            scaled = ((at - near) - float(center - Fraction(near))) * (self.epsilon / self.sensitivity)
-            tail = np.exp(-np.abs(scaled)) / 2.0
-        inside = np.where(scaled < 0.0, tail, 1.0 - tail)
-        return np.where(at < self._ends[0], 0.0, np.where(at >= self._ends[1], 1.0, inside))
+    @abc.abstractmethod
+    def pmf(self, value: int, points: npt.ArrayLike) -> FloatArray:
+        """Probability of each of `points` if the true number is `value`. For planning: it depends on the data.
 
+        Returns:
+            The shape of `points`, which are whole numbers; 0 outside the bounds, if there are any.
 
-def draw_peak(
-    sampler: _core.PiecewiseSampler,
-    center: Fraction,
-    *,
-    bounds: tuple[Fraction, Fraction] | None = None,
-    unit: Fraction = Fraction(1),
-    is_squared: bool = False,
-) -> float:
-    """One draw with the score ``-|y - center| / unit``, or minus its square, within the bounds."""
-    below = math.lcm(center.denominator, unit.denominator, *(end.denominator for end in bounds or ()))
-    at, *ends = (native_whole(int(number * below), signed=True) for number in (center, *(bounds or ())))
-    lower, upper = ends or (None, None)
-    return sampler.draw_peak(at, lower, upper, native_whole(int(unit * below)), native_whole(below), is_squared)
+        Raises:
+            InvalidDataError: `value` is not of an integer type.
+            InvalidParameterError: `points` are not.
+        """
 
+    @abc.abstractmethod
+    def reaches(self, noise: int) -> float:
+        """The probability of noise that is at least as large as a number, up to rounding. For planning."""
 
-def _exact_value(value: object) -> Fraction:
-    try:
-        return exact_number(value, "value", expected="a finite number")
-    except InvalidParameterError:
-        pass
-    problem = InvalidDataError("value", Shown("<not a finite number>"), "a finite number")
-    raise problem
+    def error_bound(self, confidence: float = 0.99, *, size: int = 1) -> int:
+        """With probability `confidence` all of `size` releases are at most this far from their true numbers.
 
+        For true numbers within the bounds, if there are any. It depends on public arguments only, so it may be
+        published. Rounded up.
+        """
+        size = positive_count(size, "size", at_most=2**63)
+        each = -math.expm1(math.log(probability(confidence, "confidence")) / size)
+        return self.one_sided_bound(each / 2.0)
 
-_MACHINE = (-(2**63), 2**63 - 1)
+    @abc.abstractmethod
+    def total_error_bound(self, size: int, confidence: float = 0.99) -> int:
+        """With probability `confidence` the sum of `size` releases is at most this far from that of the true numbers.
+
+        Proof: ``proofs/noisy_histograms.md``, claim 2; ``proofs/discrete_gaussian.md``, claim 6.
+        """
+
+    @abc.abstractmethod
+    def one_sided_bound(self, failure: float) -> int:
+        """With probability 1 - `failure` noise is at most this: for the sum of such statements about several noises.
+
+        Proof: ``proofs/noisy_order.md``, claim 4; ``proofs/discrete_gaussian.md``, claim 5.
+        """
+
+    @abc.abstractmethod
+    def difference_bound(self, difference: int) -> float:
+        """The logarithm of a bound on the probability that two noises differ by more than a number >= -1.
+
+        The first one is the larger.
+
+        Proof: ``proofs/noisy_order.md``, claim 3; ``proofs/discrete_gaussian.md``, claim 9.
+        """
+
+    @abc.abstractmethod
+    def tail_bound(self, noise: int) -> Fraction:
+        """At most so likely is noise that is at least as large as a number >= 1. Verified by exact arithmetic.
+
+        Proof: ``proofs/unknown_candidates.md``, claim 3; ``proofs/discrete_gaussian.md``, claim 8.
+        """
+
+    def first_noise(self, share: Fraction) -> int:
+        """The smallest number >= 1 whose `tail_bound` is at most `share`; at most 2^63 - 1."""
+        from dpselect.mechanisms.exact_coins import first_count, log_of  # no draw needs them
+
+        wanted = log_of(share)
+        return first_count(lambda noise: self.tail_bound(noise) <= share, lambda noise: self._about(noise) <= wanted)
+
+    @abc.abstractmethod
+    def _about(self, noise: int) -> float:
+        """About the logarithm of `tail_bound`, in doubles: says only where to look first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeometricMechanism(MechanismValue):
+class GeometricMechanism(WholeNoise):
     r"""Releases a whole number f with noise: y with probability proportional to :math:`e^{-|y - f|/b}`.
 
     The exponential mechanism on all whole numbers with the score :math:`-|y - f|`, at
@@ -163,11 +145,16 @@ class GeometricMechanism(MechanismValue):
     True
     >>> mechanism.pmf(5, [5, 6]).round(4)
     array([0.4621, 0.17  ])
-    >>> mechanism.error_bound(confidence=0.99)
-    4
+    >>> mechanism.error_bound(confidence=0.99), mechanism.error_bound(size=12), mechanism.total_error_bound(12)
+    (4, 7, 16)
+    >>> noisy = GeometricMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10**6)).draw_many([120, 0, 8301])
+    >>> bool(np.all(abs(noisy - [120, 0, 8301]) < 50)), int(noisy.min()) >= 0
+    (True, True)
     >>> GeometricMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10)).pmf(0, range(11)).sum().round(12)
     np.float64(1.0)
     """
+
+    costs = PureEvent
 
     epsilon: float
     sensitivity: int
@@ -196,14 +183,6 @@ class GeometricMechanism(MechanismValue):
         power, rest = math.exp(-1.0 / self.scale), -math.expm1(-1.0 / self.scale)
         return 2.0 * power / (rest * (1.0 + power))
 
-    @property
-    def event(self) -> PureEvent:
-        """What one release costs, for accounting; it does not depend on the data.
-
-        At sensitivity 1 every loss is `epsilon` or its negative, so `epsilon`-DP cannot be improved.
-        """
-        return PureEvent(epsilon=self.epsilon)
-
     def draw(self, value: int) -> int:
         """Release `value`, at the cost of `epsilon`.
 
@@ -225,40 +204,11 @@ class GeometricMechanism(MechanismValue):
     def _within(self, number: int) -> int:
         return number if self.bounds is None else min(max(number, self.bounds[0]), self.bounds[1])
 
-    def draw_many(self, values: ScoresLike) -> npt.NDArray[np.int64]:
-        """Release a vector of whole numbers, each with independent noise, *together* at the cost of `epsilon`.
-
-        `sensitivity` is then the l1 sensitivity of the vector: the largest sum of the changes of all entries.
-
-        Args:
-            values: shape ``(n,)``, of an integer type of up to 64 bits; ``n = 0`` is allowed.
-
-        Returns:
-            Shape ``(n,)``. Numbers outside the 64-bit range are clamped to its nearer end (before and after the noise),
-            as with the bounds.
-
-        Raises:
-            InvalidDataError: not one-dimensional, or not of an integer type. Nothing is drawn then.
-            InvalidParameterError: the bounds lie outside the 64-bit range.
-
-        >>> import numpy as np
-        >>> noisy = GeometricMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10**6)).draw_many([120, 0, 8301])
-        >>> bool(np.all(abs(noisy - [120, 0, 8301]) < 50)), int(noisy.min()) >= 0
-        (True, True)
-        """
+    def draw_many(self, values: ScoresLike) -> IntArray:
         lower, upper = _MACHINE if self.bounds is None else whole_bounds(self.bounds, within=_MACHINE)
         return self._sampler.draw_many(whole_values(values), lower, upper)
 
     def pmf(self, value: int, points: npt.ArrayLike) -> FloatArray:
-        """Probability of each of `points` if the true number is `value`. For planning: it depends on the data.
-
-        Returns:
-            The shape of `points`, which are whole numbers; 0 outside the bounds.
-
-        Raises:
-            InvalidDataError: `value` is not of an integer type.
-            InvalidParameterError: `points` are not.
-        """
         whole = whole_value(value)
         offsets = offsets_from(whole, points)
         rate = self._rate
@@ -281,18 +231,44 @@ class GeometricMechanism(MechanismValue):
         return np.where(offsets < lower, 0.0, np.where(offsets >= upper, 1.0, chances))
 
     def error_bound(self, confidence: float = 0.99, *, size: int = 1) -> int:
-        """With probability `confidence` all of `size` releases are at most this far from their true numbers.
-
-        For true numbers within the bounds, if there are any. It depends on public arguments only, so it may be
-        published. Rounded up; it is the smallest such number up to the last digits of doubles.
-        """
-        log_confidence = math.log(probability(confidence, "confidence"))
-        each = -math.expm1(log_confidence / positive_count(size, "size", at_most=2**63))
-        # Pr[|noise| > m] = 2 a^(m+1) / (1 + a), a = e^(-1/b).
-        halves = math.log(2.0 / (1.0 + math.exp(-self._rate))) - math.log(each)
-        steps = Fraction(max(halves, 0.0) * (1.0 + 1e-12)) * self.sensitivity / Fraction(self.epsilon)
-        bound = max(math.ceil(steps) - 1, 0)
+        bound = WholeNoise.error_bound(self, confidence, size=size)
         return bound if self.bounds is None else min(bound, self.bounds[1] - self.bounds[0])
+
+    def total_error_bound(self, size: int, confidence: float = 0.99) -> int:
+        alone = self.error_bound(confidence, size=size)  # also checks the arguments
+        rate = self._rate
+        if size == 1 or alone == 0 or rate > 700.0:
+            return size * alone
+        log_chance = math.log(2.0 / (1.0 - confidence))
+        # Any point gives a bound. Near the best one the bound hardly changes, so a grid is enough. With the noise in
+        # units of 1/rate, and exact for tiny rates: 1 - exp(-x) is -expm1(-x).
+        shares = np.arange(1, _POINTS) / _POINTS
+        below, above = (np.log(-np.expm1(-rate * (1.0 + sign * shares))) for sign in (-1, 1))
+        grown = 2.0 * math.log(-math.expm1(-rate)) - below - above
+        sum_bound = float(np.min((size * grown + log_chance) / shares)) / rate * (1.0 + 1e-9)
+        return min(size * alone, math.floor(sum_bound))
+
+    def one_sided_bound(self, failure: float) -> int:
+        # Pr[noise > m] = a^(m+1) / (1 + a), a = e^(-1/b).
+        scales = max(-math.log(failure) - math.log1p(math.exp(-self._rate)), 0.0) * (1.0 + 1e-12)
+        return max(math.ceil(Fraction(scales) * self.sensitivity / Fraction(self.epsilon)) - 1, 0)
+
+    def difference_bound(self, difference: int) -> float:
+        rate, ratio, step = self._rate, math.exp(-self._rate), -math.expm1(-self._rate)
+        constant = (1.0 + ratio + 2.0 * ratio**2) / (1.0 + ratio)
+        return math.log((difference + 1) * step + constant) - (difference + 1) * rate - 2.0 * math.log1p(ratio)
+
+    def tail_bound(self, noise: int) -> Fraction:
+        from dpselect.mechanisms.exact_coins import exp_minus, exp_minus_at_most
+
+        rate = Fraction(self.epsilon) / self.sensitivity
+        return exp_minus_at_most(noise * rate) / (1 + exp_minus(rate, _BITS)[0])
+
+    def reaches(self, noise: int) -> float:
+        return float(self._noise_up_to(-noise))
+
+    def _about(self, noise: int) -> float:
+        return -noise * self._rate - math.log1p(math.exp(-self._rate))
 
     @property
     def _rate(self) -> float:
@@ -327,7 +303,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
-def whole_values(values: ScoresLike) -> npt.NDArray[np.int64]:
+def whole_values(values: ScoresLike) -> IntArray:
     """`values` as contiguous 64-bit integers; those outside that range become its nearer end.
 
     >>> whole_values(np.array([3, 2**64 - 1], dtype=np.uint64))
@@ -338,19 +314,14 @@ def whole_values(values: ScoresLike) -> npt.NDArray[np.int64]:
         members = cast("list[Any]", values)
         if members and all(map(_is_whole, members)):
             return np.array([min(max(int(each), _MACHINE[0]), _MACHINE[1]) for each in members], dtype=np.int64)
-    try:
-        vector = native_scores(values)
-    except InvalidScoresError as refused:
-        problem = InvalidDataError("values", refused.got, expected)
-    else:
-        if vector.dtype.kind in "iu" or vector.size == 0:
-            fits = np.minimum(vector, np.uint64(_MACHINE[1])) if vector.dtype == np.uint64 else vector
-            return np.ascontiguousarray(fits, dtype=np.int64)
-        problem = InvalidDataError("values", Shown(f"<numbers of type {vector.dtype}>"), expected, _ROUND_FIRST)
-    raise problem
+    vector = native_values(values, "values", expected)
+    if vector.dtype.kind not in "iu" and vector.size:
+        raise InvalidDataError("values", Shown(f"<numbers of type {vector.dtype}>"), expected, _ROUND_FIRST)
+    fits = np.minimum(vector, np.uint64(_MACHINE[1])) if vector.dtype == np.uint64 else vector
+    return np.ascontiguousarray(fits, dtype=np.int64)
 
 
-def offsets_from(value: int, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def offsets_from(value: int, points: npt.ArrayLike) -> FloatArray:
     """``points - value`` as doubles, subtracted exactly."""
     at = np.asarray(points)
     is_small = at.dtype.kind in "iu" and (at.size == 0 or max(-int(at.min()), int(at.max())) < 2**62)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.accounting import ApproximateEvent, PureEvent
+from dpselect.accounting import Event
 from dpselect.checks import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exact_coins import first_count
 from dpselect.mechanisms.explained import explained
@@ -43,80 +43,54 @@ class RankedCounts(NamedTuple):
     counts: list[int]
 
 
-@explained
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyOrder:
-    r"""How `k` of `n_candidates` are selected by noisy counts, and what it costs. Made by `planned`; holds no data.
+@dataclass(frozen=True, slots=True)
+class NoisyOrder(MechanismValue):
+    r"""How `k` of `n_candidates` are selected by noisy counts, and what it costs, counts included; holds no data.
 
     One unit counts for at most `max_values_per_unit` candidates. So two-sided geometric noise of the scale
     ``max_values_per_unit / epsilon`` on each of the counts is enough for *all* of them together, and the order of the
     noisy counts and the counts of the selected candidates cost nothing more. With a delta, discrete Gaussian noise,
     which grows only with the root of `max_values_per_unit`.
 
-    Attributes:
-        noise: the noise of each count.
+    Args:
         n_candidates: number of counts.
         k: number to select.
-        max_values_per_unit: for how many candidates one unit counts.
+        delta: with one above 0, the noise is discrete Gaussian.
 
     Proof: ``proofs/noisy_order.md``.
 
-    >>> order = NoisyOrder.planned(16, 3, epsilon=0.5, max_values_per_unit=1)
+    >>> order = NoisyOrder(16, 3, epsilon=0.5, max_values_per_unit=1)
     >>> order.noise.scale, order.error_bound(), order.count_bound()
     (2.0, 19, 14)
     >>> order.select([900, 20, 1800, 30] + [0] * 12).positions[:2]
     [2, 0]
-    >>> round(NoisyOrder.planned(50, 3, epsilon=0.5, delta=1e-6, max_values_per_unit=16).noise.scale, 1)
+    >>> round(NoisyOrder(50, 3, epsilon=0.5, delta=1e-6, max_values_per_unit=16).noise.scale, 1)
     34.7
     """
 
-    noise: GeometricMechanism | DiscreteGaussianMechanism
     n_candidates: int
     k: int
+    _: KW_ONLY
+    epsilon: float
     max_values_per_unit: int
+    delta: float = 0.0
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    noise: GeometricMechanism | DiscreteGaussianMechanism = field(init=False, repr=False, compare=False)
+    """That of each count."""
 
-    @classmethod
-    def planned(
-        cls,
-        n_candidates: int,
-        k: int,
-        *,
-        epsilon: float,
-        delta: float = 0.0,
-        max_values_per_unit: int,
-        neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    ) -> NoisyOrder:
-        """The plan for a cost of `epsilon`, counts included: with a `delta` above 0, by discrete Gaussian noise."""
-        relation = neighbouring_relation(neighbours)
-        n, k, most = _sizes(n_candidates, k, max_values_per_unit)
-        moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
-        noise: GeometricMechanism | DiscreteGaussianMechanism
-        if delta_below_one(delta):
-            noise = DiscreteGaussianMechanism(
-                epsilon=epsilon, delta=delta, squared_sensitivity=moved, neighbours=relation
-            )
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        n, k, most = _sizes(self.n_candidates, self.k, self.max_values_per_unit)
+        moved = most if self.neighbours is Neighbours.ADD_REMOVE else min(2 * most, n)
+        price: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
+        if delta := delta_below_one(self.delta):
+            noise = DiscreteGaussianMechanism(**price, delta=delta, squared_sensitivity=moved)
         else:
-            noise = GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=(-_MOST, _MOST), neighbours=relation)
-        return cls(noise=noise, n_candidates=n, k=k, max_values_per_unit=most)
+            noise = GeometricMechanism(**price, sensitivity=moved, bounds=(-_MOST, _MOST))
+        self._set(n_candidates=n, k=k, max_values_per_unit=most, delta=delta, noise=noise)
 
     @property
-    def epsilon(self) -> float:
-        """The total cost."""
-        return self.noise.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The probability with which epsilon may fail; 0 with geometric noise."""
-        return self.noise.delta if isinstance(self.noise, DiscreteGaussianMechanism) else 0.0
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """Which data sets the guarantee compares."""
-        return self.noise.neighbours
-
-    @property
-    def event(self) -> ApproximateEvent | PureEvent:
-        """What order and counts cost together, for accounting."""
+    def event(self) -> Event:
         return self.noise.event
 
     def error_bound(self, confidence: float = 0.99) -> int:
@@ -130,12 +104,8 @@ class NoisyOrder:
         if self.n_candidates == 1:
             return 0
         pairs = math.log(self.k * (self.n_candidates - 1) / failure)
-        above = (
-            difference_above(self._rate) if isinstance(self.noise, GeometricMechanism) else self.noise.difference_bound
-        )
-
         # By the difference of two noises, of one pair at least.
-        return first_count(lambda bound: pairs + above(bound - 1) <= -1e-12) - 1
+        return first_count(lambda bound: pairs + self.noise.difference_bound(bound - 1) <= -1e-12) - 1
 
     def count_bound(self, confidence: float = 0.99) -> int:
         """With probability `confidence` *each* released count is at most this far from the true one.
@@ -145,10 +115,7 @@ class NoisyOrder:
         Proof: ``proofs/noisy_order.md``, claim 4; of Gaussian noise, claim 7.
         """
         failure = 1.0 - probability(confidence, "confidence")
-        if isinstance(self.noise, DiscreteGaussianMechanism):
-            return self.noise.one_sided_bound(failure / (self.n_candidates + self.k))
-        halves = math.log((self.n_candidates + self.k) / failure) - math.log1p(math.exp(-self._rate))
-        return max(math.ceil(halves * (1.0 + 1e-12) / self._rate) - 1, 0)
+        return self.noise.one_sided_bound(failure / (self.n_candidates + self.k))
 
     def select(self, counts: npt.ArrayLike, *, rarest: bool = False) -> RankedCounts:
         """Draw the `k` candidates, best first, with their noisy counts, at the cost of `epsilon`.
@@ -171,27 +138,6 @@ class NoisyOrder:
         among = np.flatnonzero(keys <= worst)
         positions = among[np.argsort(keys[among], kind="stable")][: self.k]
         return RankedCounts(positions.tolist(), noisy[positions].tolist())
-
-    @property
-    def _rate(self) -> float:
-        """1/b, limited so that its multiples are finite."""
-        return 1.0 / min(max(self.noise.scale, 1e-300), 1e300)
-
-
-def difference_above(rate: float) -> Callable[[int], float]:
-    """The logarithm of the probability that the difference of two geometric noises is above a number >= -1.
-
-    Args:
-        rate: 1/b of each.
-
-    Proof: ``proofs/noisy_order.md``, claim 3.
-
-    >>> round(math.exp(difference_above(1.0)(3)), 4)
-    0.0365
-    """
-    ratio, step = math.exp(-rate), -math.expm1(-rate)
-    constant = (1.0 + ratio + 2.0 * ratio**2) / (1.0 + ratio)
-    return lambda bound: math.log((bound + 1) * step + constant) - (bound + 1) * rate - 2.0 * math.log1p(ratio)
 
 
 class OrderNoise(NamedTuple):

@@ -9,12 +9,11 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect.accounting import ApproximateEvent
 from dpselect.checks import delta_below_one, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.base import IntArray, MechanismValue
 from dpselect.mechanisms.exact_coins import Enclosed, exp_minus, first_count, heads, uniform_subset
 from dpselect.mechanisms.noise import whole_values
 from dpselect.mechanisms.scores import ScoresLike
@@ -178,7 +177,7 @@ class UnlistedValues(MechanismValue, abc.ABC):
         """
 
     @abc.abstractmethod
-    def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
+    def select(self, counts: ScoresLike) -> IntArray:
         """Draw positions of the values that may be named, at the cost of `epsilon` and `delta` for all together.
 
         In increasing order, unless values are drawn one after another. Nothing is drawn if `counts` is refused.
@@ -232,7 +231,7 @@ class PartitionSelection(UnlistedValues):
         """The smallest number of units at which a value is named for certain. At most 2^63 - 1."""
         return self._law.first_reaching(Fraction(1))
 
-    def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
+    def select(self, counts: ScoresLike) -> IntArray:
         """Toss the coins of all values: see `UnlistedValues.select`.
 
         Proof that the coins are exact: ``proofs/partition_selection.md``, claim 4.

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.checks import boolean, finite_number
+from dpselect.checks import boolean, finite_number, positive_count
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.base import DrawPlan, RangedMechanism
+from dpselect.mechanisms.base import FloatArray, RangedMechanism
 from dpselect.mechanisms.laws import gauss_legendre
-from dpselect.mechanisms.scores import ScoresLike, finite_scores, plain_points
+from dpselect.mechanisms.scores import ScoresLike, exact_doubles, plain_points
 
-FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 _UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
@@ -73,23 +72,25 @@ class PiecewiseLinearMechanism(RangedMechanism):
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
-        return float(self.plan(breakpoints, scores, left_slope=left_slope, right_slope=right_slope).draw())
+        return float(self.draw_many(breakpoints, scores, 1, left_slope=left_slope, right_slope=right_slope)[0])
 
-    def plan(
+    def draw_many(
         self,
         breakpoints: ScoresLike,
         scores: ScoresLike,
+        size: int,
         *,
         left_slope: float | None = None,
         right_slope: float | None = None,
-    ) -> DrawPlan:
-        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing."""
+    ) -> FloatArray:
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         left = None if below is None else (float(heights[0]), below)
         right = None if above is None else (float(heights[-1]), above)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
-        native = sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
-        return DrawPlan(native.draw_many, event=self.event)
+        return sampler.plan_lines(points, heights[:-1], heights[1:], left, right).draw_many(
+            positive_count(size, "size")
+        )
 
     def law(
         self,
@@ -146,13 +147,10 @@ def _in_order(name: str, breakpoints: ScoresLike, numbers: ScoresLike) -> tuple[
 def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
     """`numbers` as contiguous finite doubles, exactly; or an error about the argument `name` that shows no number."""
     try:
-        finite = finite_scores(numbers)
+        return exact_doubles(numbers)
     except InvalidScoresError as refused:
         expected = refused.expected.replace("score", "number")
         raise InvalidParameterError(name, refused.got, expected) from None
-    if finite.dtype.kind != "f" and np.any(np.abs(finite.astype(np.float64)) > 2.0**53):
-        raise InvalidParameterError(name, Shown("<integers beyond 2**53>"), "numbers that doubles hold exactly")
-    return np.ascontiguousarray(finite, dtype=np.float64)
 
 
 def _check_length(points: FloatArray, *, has_tail: bool) -> None:
@@ -199,13 +197,13 @@ class ConcaveMechanism(RangedMechanism):
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
-        return float(self.plan(breakpoints, slopes, tails=tails).draw())
+        return float(self.draw_many(breakpoints, slopes, 1, tails=tails)[0])
 
-    def plan(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> DrawPlan:
-        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing."""
+    def draw_many(self, breakpoints: ScoresLike, slopes: ScoresLike, size: int, *, tails: bool = False) -> FloatArray:
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
-        return DrawPlan(sampler.plan_concave(points, leaning, tails).draw_many, event=self.event)
+        return sampler.plan_concave(points, leaning, tails).draw_many(positive_count(size, "size"))
 
     def law(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> FallLaw:
         """The distribution of a draw. For planning with public scores: it depends on every slope."""

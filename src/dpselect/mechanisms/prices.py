@@ -15,12 +15,20 @@ from numpy.typing import NDArray
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.checks import decimal_fraction, double_holds, finite_bounds, positive_sensitivity, probability
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.base import DrawPlan, MechanismValue, scale_of, shortest
+from dpselect.accounting.rounding import fraction_up
+from dpselect.checks import (
+    decimal_fraction,
+    double_holds,
+    finite_bounds,
+    positive_count,
+    positive_sensitivity,
+    probability,
+)
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
+from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue, scale_of, shortest
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.piecewise import FallLaw, FloatArray, Scale
-from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_values, refused_values, with_nan
+from dpselect.mechanisms.piecewise import FallLaw, Scale
+from dpselect.mechanisms.scores import ScoresLike, native_values, plain_values, with_nan
 from dpselect.privacy import Neighbours
 
 Price = int | float | Fraction
@@ -51,12 +59,10 @@ class PriceListMechanism(MechanismValue):
         neighbours: which data sets the guarantee compares. Replacing needs little more noise than adding or removing:
             some revenues may rise while others fall, but the difference between any two changes by at most the
             sensitivity.
-        values_per_unit: maximum number of offers per unit.
 
     Raises:
         InvalidCandidatesError: `prices` are not such a list. The text quotes none of them: someone will pass the offers
             by mistake.
-        InvalidParameterError: another argument is out of range.
 
     Proof: ``proofs/best_price.md``. Source: McSherry & Talwar (2007).
 
@@ -68,13 +74,15 @@ class PriceListMechanism(MechanismValue):
     2.5
     """
 
+    costs = LaplaceProfileEvent
+
     epsilon: float
     prices: Iterable[Price]
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
     unit: Fraction = field(init=False, repr=False, compare=False)
-    _multiples: NDArray[np.int64] = field(init=False, repr=False, compare=False)
-    _order: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _multiples: IntArray = field(init=False, repr=False, compare=False)
+    _order: IntArray = field(init=False, repr=False, compare=False)
     _thresholds: FloatArray = field(init=False, repr=False, compare=False)
     _score_range: int = field(init=False, repr=False, compare=False)
     _mechanism: PermuteAndFlip = field(init=False, repr=False, compare=False)
@@ -124,10 +132,6 @@ class PriceListMechanism(MechanismValue):
         """The scale b = score_range / epsilon, in units of revenue."""
         return scale_of(self.epsilon, self.score_range, factor=1)
 
-    @property
-    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        return self._mechanism.event
-
     def draw(self, offers: ScoresLike) -> int | float:
         """Draw a price, at the cost of `epsilon`.
 
@@ -139,15 +143,12 @@ class PriceListMechanism(MechanismValue):
         Returns:
             One of the prices: an ``int`` if it was given as one, else a float.
 
-        Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
-
         One pass over the offers. Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
         price = cast("tuple[Price, ...]", self.prices)[self._mechanism.select(self._revenues(offers))]
         return price if isinstance(price, int) else float(price)
 
-    def pmf(self, offers: ScoresLike) -> NDArray[np.float64]:
+    def pmf(self, offers: ScoresLike) -> FloatArray:
         """Probability of each price, in the order given. For planning with public offers and for tests.
 
         >>> PriceListMechanism(epsilon=1.0, prices=[1, 2]).pmf([])
@@ -174,34 +175,26 @@ class PriceListMechanism(MechanismValue):
         if within >= _LARGEST:  # up to where revenues are distinguished
             return math.inf
         exact = math.floor(within) * self.unit
-        try:
-            nearest = float(exact)
-        except OverflowError:
-            return math.inf
-        # The double that is written like it, or otherwise the next one above.
-        return nearest if Fraction(repr(nearest)) >= exact else math.nextafter(nearest, math.inf)
+        above = fraction_up(exact)
+        # The double that is written like it, if there is one.
+        return float(exact) if above < math.inf and Fraction(repr(float(exact))) >= exact else above
 
-    def _revenues(self, offers: ScoresLike) -> NDArray[np.int64]:
+    def _revenues(self, offers: ScoresLike) -> IntArray:
         """The revenue of each price, in the order given and in common units: shape ``(m,)``, exact.
 
         If they might not fit into 64 bits: their distances from the best, with 2^63 - 1 for larger distances. So
         nothing wraps around, no error reveals the number of offers, and no difference of two revenues changes by more.
         """
-        try:
-            plain = native_scores(offers)
-        except InvalidScoresError as refused:
-            problem = refused_values(refused, "offers")
-        else:
-            buyers = np.empty_like(self._multiples)
-            buyers[self._order] = _buyers(plain, self._thresholds)
-            if plain.size <= _LARGEST // int(self._multiples.max()):
-                return self._multiples * buyers
-            exact = self._multiples.astype(object) * buyers.astype(object)
-            return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
-        raise problem
+        plain = native_values(offers, "offers")
+        buyers = np.empty_like(self._multiples)
+        buyers[self._order] = _buyers(plain, self._thresholds)
+        if plain.size <= _LARGEST // int(self._multiples.max()):
+            return self._multiples * buyers
+        exact = self._multiples.astype(object) * buyers.astype(object)
+        return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
 
 
-def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: FloatArray) -> IntArray:
     """How many offers are at least each of the increasing `thresholds`."""
     reached = np.zeros(thresholds.size + 1, np.int64)  # at [j]: offers that reach exactly the j lowest thresholds
     for start in range(0, offers.size, _CHUNK):
@@ -218,19 +211,13 @@ _NOT_LISTS: tuple[type, ...] = (type(None), str, bytes, bytearray, Mapping)
 def _members(prices: Any) -> list[object]:
     if isinstance(prices, _NOT_LISTS) or hasattr(prices, "columns"):
         raise _refusal(prices, "a public list of prices", "Such as `prices=range(1, 101)` or `prices=[4.5, 5, 6]`.")
-    members = prices
-    for method in ("to_list", "tolist"):  # pandas, Polars; NumPy, Arrow
-        convert = getattr(prices, method, None)
-        if callable(convert):
-            members = convert()
-            break
+    convert = getattr(prices, "to_list", getattr(prices, "tolist", None))  # pandas, Polars; NumPy, Arrow
+    members = convert() if callable(convert) else prices
     if not isinstance(members, Iterable):
         raise _refusal(prices, "a public list of prices")
     found = list(islice(cast("Iterable[object]", members), MOST_PRICES + 1))  # it may have no end
-    if not found:
-        raise _refusal(prices, "at least one price")
-    if len(found) > MOST_PRICES:
-        raise _refusal(prices, f"at most {MOST_PRICES:,} prices")
+    if not 0 < len(found) <= MOST_PRICES:
+        raise _refusal(prices, f"at most {MOST_PRICES:,} prices" if found else "at least one price")
     return found
 
 
@@ -250,7 +237,7 @@ def _positive(member: object, prices: object) -> int | Fraction:
     return exact
 
 
-def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[NDArray[np.int64], Fraction]:
+def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[IntArray, Fraction]:
     denominator = 1
     for part in {number.denominator for number in exact}:
         denominator = math.lcm(denominator, part)
@@ -279,7 +266,6 @@ class PriceMechanism(MechanismValue):
     Args:
         bounds: ``(lower, upper)``, public, ``0 <= lower < upper``. An offer above `upper` counts as `upper`; one below
             `lower` never buys.
-        values_per_unit: maximum number of offers per unit.
 
     Proof: ``proofs/prices.md``. Source: McSherry & Talwar (2007).
 
@@ -291,34 +277,30 @@ class PriceMechanism(MechanismValue):
     True
     """
 
+    costs = BoundedRangeEvent
+
     epsilon: float
     bounds: tuple[float | Fraction, float | Fraction]
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
-    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         lower, upper = finite_bounds(self.bounds)
         if lower < 0:
             raise InvalidParameterError("bounds", float(lower), "prices >= 0")
-        ends = (float(lower), float(upper))
         MechanismValue.__post_init__(self)
-        self._set(bounds=ends, _ends=ends)
+        self._set(bounds=(float(lower), float(upper)))
         _ = self.sensitivity  # refused here, and not only when there are offers
 
     @property
     def sensitivity(self) -> float:
         """Largest change of the revenue of any price between neighbours: the highest price times `values_per_unit`."""
-        return positive_sensitivity(self.values_per_unit * Fraction(self._ends[1]))
+        return positive_sensitivity(self.values_per_unit * Fraction(self.bounds[1]))
 
     @property
     def scale(self) -> float:
         """The scale b = sensitivity / epsilon, in the unit of the revenue."""
         return scale_of(self.epsilon, self.sensitivity, factor=1)
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, offers: ScoresLike) -> float:
         """Draw a price, at the cost of `epsilon`.
@@ -329,16 +311,13 @@ class PriceMechanism(MechanismValue):
 
         Returns:
             A price within the bounds, rounded once to the nearest double.
-
-        Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
         """
-        return float(self.plan(offers).draw())
+        return float(self.draw_many(offers, 1)[0])
 
-    def plan(self, offers: ScoresLike) -> DrawPlan:
-        """Prepare many draws, each of which costs `epsilon`; planning, which sorts the offers, costs nothing."""
+    def draw_many(self, offers: ScoresLike, size: int) -> FloatArray:
+        """Draw `size` prices independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
-        return DrawPlan(sampler.plan_lines_through_origin(*self._demand(offers)).draw_many, event=self.event)
+        return sampler.plan_lines_through_origin(*self._demand(offers)).draw_many(positive_count(size, "size"))
 
     def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
         """With probability `confidence` the revenue is at most this far below `share` of the best one.
@@ -359,7 +338,7 @@ class PriceMechanism(MechanismValue):
         89.8
         """
         confidence, share = probability(confidence, "confidence"), probability(share, "share")
-        lower, upper = (Fraction(end) for end in self._ends)
+        lower, upper = (Fraction(end) for end in self.bounds)
         near = lower * (1 - Fraction(share)) / Fraction(share)  # length of the range of prices that are nearly as good
         if lower == 0 or lower + near > upper:
             return math.inf
@@ -383,7 +362,7 @@ class PriceMechanism(MechanismValue):
 
     def _demand(self, offers: ScoresLike) -> tuple[FloatArray, FloatArray]:
         """Prices at which demand changes, from one bound to the other, and the demand between them."""
-        lower, upper = self._ends
+        lower, upper = map(float, self.bounds)
         given = plain_values(offers, "offers")
         buying = np.minimum(given[given >= lower], upper)
         buying.sort()

@@ -22,8 +22,8 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import MechanismValue, native_grid, scale_of, shortest
-from dpselect.mechanisms.piecewise import FloatArray, PiecewiseLinearMechanism
+from dpselect.mechanisms.base import FloatArray, MechanismValue, native_grid, scale_of, shortest
+from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours
 
@@ -75,6 +75,8 @@ class QuantileMechanism(RankMechanism):
     37.0
     """
 
+    costs = BoundedRangeEvent
+
     level: float
     sensitivity: float = field(init=False, repr=False, compare=False)
     """Largest change of the score of any answer between neighbours, in ranks."""
@@ -95,10 +97,6 @@ class QuantileMechanism(RankMechanism):
         """The scale b = 2 * sensitivity / epsilon, or half of it if `monotonic`, in ranks."""
         return scale_of(self.epsilon, self.sensitivity, factor=1 if self.monotonic else 2)
 
-    @property
-    def event(self) -> BoundedRangeEvent:
-        return BoundedRangeEvent(epsilon=self.epsilon)
-
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, at the cost of `epsilon`.
 
@@ -113,8 +111,7 @@ class QuantileMechanism(RankMechanism):
                 return self._sampler.quantile(native, self.level, *self._ends)
             return self._sampler.grid_quantile(native, self.level, native_grid(self._grid))
         except InvalidScoresError as refused:
-            problem = refused_values(refused)
-        raise problem
+            raise refused_values(refused) from None
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the values were these. To plan with public values."""
@@ -306,11 +303,9 @@ class QuantilesMechanism(RankMechanism):
             else:
                 answers = _core.quantiles(native, increasing, self._node_epsilon, *self._ends, grid)
         except InvalidScoresError as refused:
-            problem = refused_values(refused)
-        else:
-            found = dict(zip(increasing, answers, strict=True))
-            return tuple(found[level] for level in self.levels)
-        raise problem
+            raise refused_values(refused) from None
+        found = dict(zip(increasing, answers, strict=True))
+        return tuple(found[level] for level in self.levels)
 
 
 def _different_levels(levels: object) -> tuple[float, ...]:

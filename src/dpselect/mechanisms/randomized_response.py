@@ -12,7 +12,7 @@ from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.base import FloatArray, MechanismValue
 from dpselect.mechanisms.scores import ScoresLike, has_masked, to_numpy
 
 _MOST_ENUMERATED = 20
@@ -59,6 +59,8 @@ class RandomizedResponse(MechanismValue):
     (True, 866)
     """
 
+    costs = PureEvent
+
     epsilon: float
     bits_per_unit: int = 1
     _sampler: _core.ResponseSampler = field(init=False, repr=False, compare=False)
@@ -67,14 +69,6 @@ class RandomizedResponse(MechanismValue):
         MechanismValue.__post_init__(self)
         self._set(bits_per_unit=positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
         self._set(_sampler=_core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
-
-    @property
-    def event(self) -> PureEvent:
-        """What one call of `draw` costs a unit, for accounting; it does not depend on the data.
-
-        With one bit per unit every loss is `epsilon` or its negative, so `epsilon`-DP cannot be improved.
-        """
-        return PureEvent(epsilon=self.epsilon)
 
     @property
     def truth_probability(self) -> float:
@@ -102,7 +96,7 @@ class RandomizedResponse(MechanismValue):
         """
         return self._sampler.draw(_checked_bits(bits, "bits").view(np.uint8)).view(np.bool_)
 
-    def pmf(self, bits: ScoresLike) -> npt.NDArray[np.float64]:
+    def pmf(self, bits: ScoresLike) -> FloatArray:
         """Probability of each of the ``2**n`` possible answers, up to 20 bits. For planning: it depends on the bits.
 
         Returns:

@@ -6,17 +6,13 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Literal, cast
 
-import numpy as np
-
-from dpselect._native import _core
 from dpselect.accounting.events import expected_runs
 from dpselect.checks import one_of
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.exact_coins import heads
+from dpselect.mechanisms.exact_coins import Enclosed, exp_minus_in_digits, heads, log_in_digits
 
 LawName = Literal["geometric", "logarithmic", "negative_binomial", "poisson"]
 
@@ -26,9 +22,8 @@ MOST_RUNS = 10**6
 MOST_POISSON = 1000
 """The same for Poisson, whose cost grows with their number."""
 
+_MORE_DIGITS = 62  # decimal digits beside a third of the binary ones: beyond those that differences lose
 _FIRST_DIGITS = 192  # binary digits of the probabilities that all but one in 2^60 coins are decided by
-
-Interval = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +34,19 @@ class RunCount:
         first: 1, or 0 for Poisson.
         ratio: a fraction, exactly.
         start: bounds on the probability of `first`, closer the more binary digits are asked for.
-        same: the chance of each number if it is no smaller one, in multiples of 2^-60, where it is always the same.
 
     Proof: ``proofs/private_candidates.md``, claim 5.
     """
 
     first: int
     ratio: Callable[[int], Fraction]
-    start: Callable[[int], Interval]
-    same: int | None = None
+    start: Callable[[int], Enclosed]
 
     def draw(self, *, at_most: int | None = None) -> int | None:
         """K, or None as soon as it is certain that it is larger than `at_most`.
 
         Coin k shows heads with probability ``P(K = k | K >= k)``; the first that does is K.
         """
-        if self.same is not None:
-            return self._first_heads(self.same, at_most)
         count = self.first
         low, _ = self.start(_FIRST_DIGITS)
         walk = _Walk(self, _FIRST_DIGITS + max(0, low.denominator.bit_length() - low.numerator.bit_length()))
@@ -63,14 +54,6 @@ class RunCount:
             if heads(walk.bounds, 1):
                 return count
             walk.step()
-            count += 1
-        return None
-
-    def _first_heads(self, chance: int, at_most: int | None) -> int | None:
-        cells, count = np.array([chance, (1 << 60) - chance], np.uint64), self.first
-        while at_most is None or count <= at_most:
-            if _core.tally(cells, 1)[0]:
-                return count
             count += 1
         return None
 
@@ -118,20 +101,18 @@ def negative_binomial(eta: float, gamma: float) -> RunCount:
     shape, stop = Fraction(eta), Fraction(gamma)
 
     @functools.cache
-    def start(digits: int) -> Interval:
+    def start(digits: int) -> Enclosed:
         if shape == 1:
             return stop, stop
-        low, high = _log_of_inverse(stop, digits)
+        high, low = (-each for each in log_in_digits(stop, digits // 3 + _MORE_DIGITS))
         if shape == 0:
             return (1 - stop) / high, (1 - stop) / low
         ends = (shape * low, shape * high)
-        grown = [_exp(end, digits) for end in (min(ends), max(ends))]
+        grown = [exp_minus_in_digits(-end, digits // 3 + _MORE_DIGITS) for end in (min(ends), max(ends))]
         found = [shape * (1 - stop) / (each - 1) for each in (grown[0][0], grown[1][1])]
         return min(found), max(found)
 
-    scaled = stop * 2**60
-    same = int(scaled) if shape == 1 and scaled.denominator == 1 else None
-    return RunCount(first=1, ratio=lambda k: (1 - stop) * (k + shape) / (k + 1), start=start, same=same)
+    return RunCount(first=1, ratio=lambda k: (1 - stop) * (k + shape) / (k + 1), start=start)
 
 
 def poisson(mean: float) -> RunCount:
@@ -139,8 +120,8 @@ def poisson(mean: float) -> RunCount:
     rate = Fraction(mean)
 
     @functools.cache
-    def start(digits: int) -> Interval:
-        return _exp(-rate, digits)
+    def start(digits: int) -> Enclosed:
+        return exp_minus_in_digits(rate, digits // 3 + _MORE_DIGITS)
 
     return RunCount(first=0, ratio=lambda k: rate / (k + 1), start=start)
 
@@ -174,31 +155,3 @@ def law_named(law: object, eta: object) -> tuple[LawName, float]:
     if eta is not None and name != "negative_binomial":
         raise InvalidParameterError("eta", eta, "none, except with law='negative_binomial'")
     return name, shapes[name]
-
-
-def _context(digits: int) -> Context:
-    return Context(prec=digits // 3 + 40, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9)
-
-
-def _decimal(number: Fraction, context: Context) -> Decimal:
-    return context.divide(Decimal(number.numerator), Decimal(number.denominator))
-
-
-def _around(value: Decimal, context: Context) -> Interval:
-    """A correctly rounded logarithm, with room for its own rounding and that of its argument."""
-    room = (Fraction(abs(value)) + 1) / 10 ** (context.prec - 3)
-    return Fraction(value) - room, Fraction(value) + room
-
-
-def _log_of_inverse(number: Fraction, digits: int) -> Interval:
-    context = _context(digits)
-    low, high = _around(_decimal(number, context).ln(context), context)
-    return -high, -low
-
-
-def _exp(number: Fraction, digits: int) -> Interval:
-    """The argument is rounded, by less than 10^-(prec - 8) as it is below 10^8."""
-    context = _context(digits + 64)
-    value = _decimal(number, context).exp(context)
-    room = Fraction(value) / 10 ** (context.prec - 12)
-    return max(Fraction(value) - room, Fraction(0)), Fraction(value) + room

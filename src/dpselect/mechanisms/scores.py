@@ -282,25 +282,40 @@ def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
         raise named_matrix(error) from None
 
 
+def exact_doubles(scores: ScoresLike) -> npt.NDArray[np.float64]:
+    """`finite_scores` as contiguous doubles, or refused if a double does not hold one of them."""
+    found = finite_scores(scores)
+    doubles = np.ascontiguousarray(found, dtype=np.float64)
+    if found.dtype.kind != "f":
+        with np.errstate(invalid="ignore"):
+            back = np.where(np.abs(doubles) < 2.0**63, doubles, 0.0).astype(found.dtype)
+        if not np.array_equal(back, found):
+            raise _refusal("integers beyond 2^53", "numbers that doubles hold exactly")
+    return doubles
+
+
 def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.float64]:
     """`values` as doubles, for planning; refused in the same cases as by a draw."""
+    plain = native_values(values, name).astype(np.float64)
+    if np.isnan(plain).any():
+        raise with_nan(name)
+    return plain
+
+
+def native_values(values: ScoresLike, name: str = "values", expected: str = "") -> npt.NDArray[Any]:
+    """As `native_scores`, with an error about data of this name."""
     try:
-        plain = native_scores(values).astype(np.float64)
+        return native_scores(values)
     except InvalidScoresError as refused:
-        problem = refused_values(refused, name)
-    else:
-        if not np.isnan(plain).any():
-            return plain
-        problem = with_nan(name)
-    raise problem
+        raise refused_values(refused, name, expected) from None
 
 
-def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
+def refused_values(refused: InvalidScoresError, name: str = "values", expected: str = "") -> InvalidDataError:
     """Refuse what a draw refuses (not infinite values)."""
     if "NaN" in refused.got:
         return with_nan(name)
-    expected = refused.expected.replace("score for every candidate", "number in every place")
-    return InvalidDataError(name, refused.got, expected)
+    said = refused.expected.replace("score for every candidate", "number in every place")
+    return InvalidDataError(name, refused.got, expected or said)
 
 
 def with_nan(name: str = "values") -> InvalidDataError:

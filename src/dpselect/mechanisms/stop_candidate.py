@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect.accounting import calibrate_rounds
 from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count, heads, log_of
+from dpselect.mechanisms.base import IntArray
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT, exp_minus, exp_minus_at_most, first_count, heads, log_of
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.noise import whole_values
 from dpselect.mechanisms.partition_selection import UnlistedValues
@@ -25,7 +24,6 @@ MOST_ANSWERS = 10_000_000
 """More than this many values are refused."""
 
 _FEW = 2  # up to so many rounds, none of delta is spent on their composition: it would gain less than it takes
-_BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
 _GUARD_BITS = 64
 
 _ABOVE_LN_2 = Fraction(7, 10)
@@ -44,9 +42,6 @@ class StopCandidate(UnlistedValues):
 
     Args:
         k: the largest number of values, at most 10,000,000.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or nothing of epsilon is left for the rounds.
 
     Proof: ``proofs/stop_candidate.md``. Source: Durfee & Rogers (2019), with other constants.
 
@@ -92,15 +87,10 @@ class StopCandidate(UnlistedValues):
         if allowed >= 1:
             return 1
         rate, distance = self._rate, -log_of(allowed)
-        few = _GUARD_BITS + math.ceil(distance * 3.0 / 2.0)
+        more = first_count(lambda n: exp_minus_at_most(n * rate) <= allowed, lambda n: n * float(rate) >= distance)
+        return min(more + 1, LARGEST_COUNT)
 
-        def reaches(count: int) -> bool:
-            exponent = (count - 1) * rate
-            return count > 1 and compared(partial(exp_minus, exponent), allowed, few=few, most=_BITS) < 0
-
-        return first_count(reaches)
-
-    def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
+    def select(self, counts: ScoresLike) -> IntArray:
         """Draw up to `k` values: see `UnlistedValues.select`.
 
         Returns:
@@ -139,7 +129,7 @@ class _Weights:
     a small unit, so that their sums are exact when values are taken out.
     """
 
-    def __init__(self, counts: npt.NDArray[np.int64], *, rate: Fraction, base: Fraction) -> None:
+    def __init__(self, counts: IntArray, *, rate: Fraction, base: Fraction) -> None:
         self._distinct, self._left = np.unique(counts, return_counts=True)
         self._rate, self._base = rate, base
         self._base_bits = math.ceil(base).bit_length()

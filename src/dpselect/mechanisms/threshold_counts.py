@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect.checks import boolean, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.base import IntArray
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT, compared, exp_minus, first_count
+from dpselect.mechanisms.exact_coins import LARGEST_COUNT
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.noise import GeometricMechanism, whole_values
 from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate
 from dpselect.privacy import Neighbours
-
-_BITS = 1200  # binary digits after the point: beyond those of any delta, which is at least 2^-1074
-_BITS_SHOWN = 64  # binary digits of a probability, which nearly always suffice to compare it
 
 
 class ReleasedCounts(NamedTuple):
@@ -36,8 +32,8 @@ class ReleasedCounts(NamedTuple):
         counts: the noisy counts.
     """
 
-    positions: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
+    positions: IntArray
+    counts: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +43,23 @@ class NoisyThreshold(UnlistedValues, abc.ABC):
     threshold: int = field(init=False, compare=False)
     noise: Any = field(init=False, repr=False, compare=False)
 
-    def _set_noise(self, noise: GeometricMechanism | DiscreteGaussianMechanism, *, threshold: int) -> None:
+    def _set_noise(self, noise: GeometricMechanism | DiscreteGaussianMechanism, *, delta: float) -> None:
+        """The threshold is the lowest that values which one unit alone has reach with probability `delta` at most."""
+        threshold = 1 + noise.first_noise(divided(self.epsilon, delta, self.moved)[1])
         if threshold >= LARGEST_COUNT // 2:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a count to be released")
         self._set(threshold=threshold, noise=noise)
+
+    def probability(self, count: int) -> float:
+        return self.noise.reaches(self.threshold - count) if whole_number(count, "count") > 0 else 0.0
+
+    def count_needed(self, chance: float) -> int:
+        """See `UnlistedValues.count_needed`. For a `chance` of one half or less it is the threshold.
+
+        For more it is by a verified bound, and with Gaussian noise so a few percent too large.
+        """
+        least = Fraction(probability(chance, "chance"))
+        return self.threshold - 1 + (self.noise.first_noise(1 - least) if least > Fraction(1, 2) else 1)
 
     def count_error(self, confidence: float) -> int:
         """With probability `confidence` the noisy count of one value is at most this far from its count."""
@@ -64,7 +73,7 @@ class NoisyThreshold(UnlistedValues, abc.ABC):
         reached = noisy >= self.threshold
         return ReleasedCounts(occurring[reached], noisy[reached])
 
-    def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
+    def select(self, counts: ScoresLike) -> IntArray:
         return self.draw(counts).positions
 
 
@@ -72,18 +81,13 @@ class NoisyThreshold(UnlistedValues, abc.ABC):
 class ThresholdCounts(NoisyThreshold):
     r"""Adds two-sided geometric noise to the count of each value that occurs, and releases those from a threshold on.
 
-    If one unit changes at most t counts by 1, the noise has the scale :math:`t/\varepsilon`. A value that only this
-    unit has is released with probability :math:`\delta' = 1 - (1 - \delta)^{1/t}` at most, because the threshold is
+    One unit changes t counts by 1: `max_values_per_unit`, or twice that if units are replaced. The noise has the scale
+    :math:`t/\varepsilon`. A value that only this unit has is released with probability
+    :math:`\delta' = 1 - (1 - \delta)^{1/t}` at most, because the threshold is
 
     .. math:: \tau = 1 + \min\{j \ge 1: a^j/(1 + a) \le \delta'\}, \qquad a = e^{-\varepsilon/t}.
 
     Values without units get no noise and are never released.
-
-    Args:
-        max_values_per_unit: the largest number of values that a unit counts for; t is twice this for replaced units.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or no count could reach the threshold.
 
     Proof: ``proofs/unknown_candidates.md``, claim 3. Source: Korolova et al. (2009), with geometric noise.
 
@@ -96,63 +100,22 @@ class ThresholdCounts(NoisyThreshold):
 
     def __post_init__(self) -> None:
         NoisyThreshold.__post_init__(self)
-        rate, share = divided(self.epsilon, self.delta, self.moved)
-        least = first_count(lambda noise: _against(share, noise, rate) < 0)
         noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
-        self._set_noise(noise, threshold=1 + least)
-
-    def probability(self, count: int) -> float:
-        if whole_number(count, "count") <= 0:
-            return 0.0
-        return 1.0 - float(self.noise.cdf(0, self.threshold - count - 1))
-
-    def count_needed(self, chance: float) -> int:
-        least = Fraction(probability(chance, "chance"))
-        rate = Fraction(self.epsilon) / self.noise.sensitivity
-
-        def reaches(count: int) -> bool:
-            if count < self.threshold:
-                return _against(least, self.threshold - count, rate) > 0
-            return _against(1 - least, count - self.threshold + 1, rate) < 0
-
-        return first_count(reaches)
-
-
-def _against(share: Fraction, noise: int, rate: Fraction) -> int:
-    """Compares the probability of noise that is at least as large as a number >= 1 with `share`; see `compared`."""
-    few = _BITS_SHOWN + math.ceil(noise * rate * 3 / 2)
-    return compared(lambda bits: _at_least(noise, rate, bits), share, few=few, most=_BITS)
-
-
-def _at_least(noise: int, rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    """That probability, a^noise / (1 + a), enclosed."""
-    one_low, one_high = _of_one(rate, bits)
-    low, high = exp_minus(noise * rate, bits)
-    return low / (1 + one_high), high / (1 + one_low)
-
-
-@lru_cache(maxsize=64)
-def _of_one(rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    return exp_minus(rate, bits)
+        self._set_noise(noise, delta=self.delta)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianThresholdCounts(NoisyThreshold):
     r"""Adds discrete Gaussian noise to the count of each value that occurs, and releases those from a threshold on.
 
-    If one unit changes at most t counts by 1, the noise X of each count is that of an
+    One unit changes t counts by 1: `max_values_per_unit`, or twice that if units are replaced. The noise X of each
+    count is that of an
     :math:`(\varepsilon, \delta/2)`-private vector whose squared sensitivity is t. The threshold is
 
     .. math:: \tau = 1 + \min\{j \ge 1: \Pr[X \ge j] \le 1 - (1 - \delta/2)^{1/t}\},
 
     with a verified upper bound in place of the probability. Values without units get no noise and are never released.
     The noise grows with the root of t; that of `ThresholdCounts` grows with t, and is smaller for t of one or two.
-
-    Args:
-        max_values_per_unit: the largest number of values that a unit counts for; t is twice this for replaced units.
-
-    Raises:
-        InvalidParameterError: an argument is out of range, or no count could reach the threshold.
 
     Proof: ``proofs/unknown_candidates.md``, claim 4. Source: Gopi et al. (2020), with discrete noise.
 
@@ -168,30 +131,10 @@ class GaussianThresholdCounts(NoisyThreshold):
         half = self.delta / 2.0
         if 2.0 * half > self.delta or half == 0.0:  # beside the smallest doubles halves are rounded
             raise InvalidParameterError("delta", self.delta, "a number large enough to be halved")
-        _, share = divided(self.epsilon, half, self.moved)
         noise = DiscreteGaussianMechanism(
             epsilon=self.epsilon, delta=half, squared_sensitivity=self.moved, neighbours=self.neighbours
         )
-        self._set_noise(noise, threshold=1 + noise.first_noise(share))
-
-    def probability(self, count: int) -> float:
-        if whole_number(count, "count") <= 0:
-            return 0.0
-        reach = 40 * int(self.noise.scale + 1.0)
-        missing = max(self.threshold - count, -reach)
-        least = missing if missing > 0 else 1 - missing
-        beyond = float(self.noise.pmf(0, least + np.arange(reach)).sum())
-        return beyond if missing > 0 else 1.0 - beyond
-
-    def count_needed(self, chance: float) -> int:
-        """See `UnlistedValues.count_needed`. By a verified bound, and so a few percent too large.
-
-        For a `chance` of one half or less it is the threshold, the smallest number for one half.
-        """
-        least = Fraction(probability(chance, "chance"))
-        if least <= Fraction(1, 2):
-            return self.threshold
-        return self.threshold - 1 + self.noise.first_noise(1 - least)
+        self._set_noise(noise, delta=half)
 
 
 _WAYS = {

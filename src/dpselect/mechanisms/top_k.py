@@ -12,7 +12,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack, get_args, overl
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
+from dpselect.accounting import ComposedEvent, Event, LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import ScaledMechanism, scale_of
@@ -40,7 +40,6 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
     up to a third smaller; for ``k = 1`` it is permute-and-flip.
 
     Args:
-        sensitivity, monotonic, neighbours: see `Mechanism`.
         k: number to select, >= 1.
 
     Proof: ``proofs/exponential_once.md``.
@@ -51,6 +50,8 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
     >>> mechanism.select([900, 20, 1800, 30], ["a", "b", "c", "d"])
     ['c', 'a']
     """
+
+    costs = LaplaceProfileEvent
 
     k: int
     _share: float = field(init=False, repr=False, compare=False)
@@ -78,11 +79,6 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
     def terms(self) -> tuple[float, float, Literal[1, 2], int]:
         """A share of epsilon, the sensitivity and the factor of the scale, and k: on these a draw depends."""
         return self._share, self.sensitivity, self._factor, self.k
-
-    @property
-    def event(self) -> LaplaceProfileEvent:
-        """What one selection of all `k` costs, for accounting."""
-        return LaplaceProfileEvent(epsilon=self.epsilon)
 
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
         r"""With probability `confidence`, *every* selected score is this close to the best one left at its turn.
@@ -144,7 +140,7 @@ class TopKPlan(SelectsSeveral):
         return isinstance(self.mechanism, ExponentialNoiseTopK)
 
     @property
-    def event(self) -> ComposedEvent | LaplaceProfileEvent:
+    def event(self) -> Event:
         """What the whole run costs, for accounting."""
         if isinstance(self.mechanism, ExponentialNoiseTopK):
             return self.mechanism.event

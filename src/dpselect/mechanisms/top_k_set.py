@@ -13,22 +13,17 @@ import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.base import RangedMechanism
+from dpselect.mechanisms.base import FloatArray, IntArray, RangedMechanism
 from dpselect.mechanisms.exact_coins import accepts, uniform_below, uniform_subset
 from dpselect.mechanisms.laws import Gaps
 from dpselect.mechanisms.mechanism import SelectsSeveral
 from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _BITS = 40  # bits of the largest bound of a weight
 _NEVER = 60.0  # octaves below the best set's weight, for all sets together, beyond which one stretch of ranks is enough
@@ -177,10 +172,10 @@ class _SetDraw:
         self._n, k = scores.size, mechanism.k
         self._ranked = np.sort(scores)[::-1]
         # Over b: how far each of the first k is above the last of them, and each other one below the best of these.
-        self._above = mechanism.scaled(_differences(self._ranked[:k], self._ranked[k - 1]))
-        self._below = mechanism.scaled(_differences(self._ranked[k], self._ranked[k:]))
+        self._above = mechanism.scaled(Gaps.between(self._ranked[:k], self._ranked[k - 1]))
+        self._below = mechanism.scaled(Gaps.between(self._ranked[k], self._ranked[k:]))
         # How far the best set is above the second.
-        self._lead = 2.0 * float(mechanism.scaled(_differences(self._ranked[k - 1], self._ranked[k : k + 1]))[0])
+        self._lead = 2.0 * float(mechanism.scaled(Gaps.between(self._ranked[k - 1], self._ranked[k : k + 1]))[0])
         self._sets = RankSets(self._n, k)
 
     def indices(self) -> list[int]:
@@ -290,15 +285,3 @@ class _SetDraw:
         best_first = above[::-1][np.argsort(self._scores[above][::-1], kind="stable")][::-1]
         best_first = np.concatenate([best_first, np.flatnonzero(self._scores == worst)])
         return np.sort(best_first[ranks - 1])
-
-
-def _differences(high: Any, low: Any) -> Gaps:
-    """``high - low``, not negative; each with one rounding."""
-    high, low = np.broadcast_arrays(high, low)
-    if high.dtype.kind != "f":
-        return Gaps((high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64), 0)
-    with np.errstate(over="ignore"):
-        difference = high - low
-    if np.isfinite(difference).all():
-        return Gaps(difference, 0)
-    return Gaps(high / 2.0 - low / 2.0, 1)

@@ -7,20 +7,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.accounting.rounding import fraction_down
-from dpselect.checks import decimal_fraction, positive_count, probability
+from dpselect.checks import decimal_fraction, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
-from dpselect.mechanisms.base import MechanismValue, scale_of, shortest
+from dpselect.mechanisms.above_threshold import bound_of_tails
+from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue, scale_of, shortest
 from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 FINE = 1.01
 """Growth of the answers of a quantile: neighbours differ by 1% of their distance from the lower bound."""
@@ -61,6 +58,8 @@ class UnboundedQuantileMechanism(MechanismValue):
     True
     """
 
+    costs = PureEvent
+
     epsilon: float
     level: float
     step: float | Fraction
@@ -83,7 +82,6 @@ class UnboundedQuantileMechanism(MechanismValue):
         if share.denominator > _MOST_PARTS:
             hint = "Without bounds, counts are compared in whole numbers; round it."
             raise InvalidParameterError("level", self.level, "a decimal of at most six digits", hint)
-        per_unit = positive_count(self.values_per_unit, "values_per_unit", at_most=10**9)
         expected = "a number from 1.001 to 2"
         growth = decimal_fraction(self.growth, "growth", expected=expected)
         if not Fraction("1.001") <= growth <= 2:
@@ -94,11 +92,11 @@ class UnboundedQuantileMechanism(MechanismValue):
                 raise InvalidParameterError(name, getattr(self, name), "a number that a double is written like")
         rates = _rates(self.epsilon, share, self.neighbours)
         # In units of one lattice point, of which a rank has as many as the level has parts.
-        in_points = float(share.denominator * per_unit)
+        in_points = float(share.denominator * self.values_per_unit)
         points = np.array(grid.points())
         points.setflags(write=False)
         self._set(step=shortest(grid.step), lower=shortest(grid.lower), growth=float(growth))
-        self._set(values_per_unit=per_unit, candidates=points, _share=share, _rates=rates)
+        self._set(candidates=points, _share=share, _rates=rates)
         self._set(_threshold=_core.GeometricSampler(rates[0], in_points))
         self._set(_noise=_core.GeometricSampler(rates[1], in_points))
 
@@ -111,10 +109,6 @@ class UnboundedQuantileMechanism(MechanismValue):
     def noise_scale(self) -> float:
         """The scale of each candidate's noise, in ranks."""
         return scale_of(self._rates[1], float(self.values_per_unit), factor=1)
-
-    @property
-    def event(self) -> PureEvent:
-        return PureEvent(epsilon=self.epsilon)
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, at the cost of `epsilon`.
@@ -180,15 +174,7 @@ class UnboundedQuantileMechanism(MechanismValue):
         lowered = math.expm1(-fall * point) / math.expm1(-(fall + noise_fall) * point)
         tested = (self.candidates.size - 1) * lowered if self._share else 0.0
         above = 1.0 if self._share < 1 else 0.0
-
-        def exceeded(bound: float) -> float:
-            return tested * math.exp(-noise_fall * bound) + above * math.exp(-fall * bound)
-
-        low, high = 0.0, (math.log(2.0 * self.candidates.size) - math.log(allowed)) / min(fall, noise_fall)
-        for _ in range(200):
-            middle = (low + high) / 2.0
-            low, high = (low, middle) if exceeded(middle) <= allowed else (middle, high)
-        return high
+        return bound_of_tails((tested, self.noise_scale), (above, self.threshold_scale), allowed=allowed)
 
 
 def _rates(epsilon: float, share: Fraction, neighbours: Neighbours) -> tuple[float, float]:

@@ -28,16 +28,4 @@ if TYPE_CHECKING:
     from dpselect.planning.worst_case import worst_case_bounds as worst_case_bounds
     from dpselect.planning.worst_case import worst_case_error as worst_case_error
 else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect.mechanisms.noisy_order": "OrderNoise order_noise",
-            "dpselect.mechanisms.threshold_counts": "naming_noise unknown_noise",
-            "dpselect.planning.curves": "error_curve",
-            "dpselect.planning.optimal": "optimal_error optimal_ratio",
-            "dpselect.planning.plots": "plot_error plot_pmf plot_power",
-            "dpselect.planning.recommended": "Recommendation recommend recommendation",
-            "dpselect.planning.targets": "epsilon_for",
-            "dpselect.planning.worst_case": "Bounds lead_shown worst_case_bounds worst_case_error",
-        },
-    )
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__)

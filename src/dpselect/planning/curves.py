@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -154,6 +155,26 @@ class ErrorsOnScores:
         return self.below.mean(self.guess)
 
 
+def worst_expected_error(mechanism: Mechanism, n: int) -> float:
+    """The largest `expected_error` over vectors of `n` scores, one best and the others equal.
+
+    For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``; with
+    weights ``proofs/weighted_candidates.md``, claim 2.
+    """
+    weights = cast("CandidateWeights | None", getattr(mechanism, "weights", None))
+    if weights is None:
+        return mechanism.law.worst_case.expected_error(n) * mechanism.scale if n > 1 else 0.0
+    if n != len(weights):
+        raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
+    odds = weights.odds_against_lightest()
+    # theta odds / (e^theta + odds) is largest where theta = 1 + odds e^-theta, and is theta - 1 there.
+    low, high = 1.0, 2.0 + math.log1p(odds)
+    while high - low > 1e-14 * high:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if middle < 1.0 + odds * math.exp(-middle) else (low, middle)
+    return (high - 1.0) * mechanism.scale
+
+
 @dataclass(frozen=True, slots=True)
 class WorstErrors:
     """The largest errors over all vectors of `n` scores."""
@@ -162,8 +183,8 @@ class WorstErrors:
     weights: CandidateWeights | None = None
 
     def expected(self, mechanism: Mechanism) -> float:
-        """See `Mechanism.worst_expected_error`."""
-        return mechanism.worst_expected_error(self.n)
+        """See `worst_expected_error`."""
+        return worst_expected_error(mechanism, self.n)
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
         """See `Mechanism.error_bound`."""

@@ -11,7 +11,7 @@ from dpselect.checks import positive_count, probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.explained import explained
-from dpselect.planning.curves import MechanismKind, Setting
+from dpselect.planning.curves import MechanismKind, Setting, worst_expected_error
 
 
 @explained
@@ -44,7 +44,7 @@ def worst_case_error(
     33.69
     """
     setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    return setting.at(epsilon).worst_expected_error(_count(n))
+    return worst_expected_error(setting.at(epsilon), _count(n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def worst_case_bounds(
     """
     setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     n, made = _count(n), setting.at(epsilon)
-    made.worst_expected_error(n)  # refuses a number that is not that of the weights
+    worst_expected_error(made, n)  # refuses a number that is not that of the weights
     weights = setting.weights
     size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
     upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" and n > 1 else size

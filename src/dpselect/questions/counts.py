@@ -281,10 +281,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         mechanism, n = self.mechanism, len(self.choices)
         if self.most_per_unit > 1:
             return None
-        if isinstance(mechanism, mechanisms.DiscreteGaussianMechanism):
-            return NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE))
-        noisy = mechanisms.NoisyHistogramMechanism(epsilon=mechanism.epsilon, neighbours=mechanism.neighbours)
-        return NoisyUnits(within=noisy.total_error_bound(n, confidence=CONFIDENCE))
+        return NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE))
 
     def released(self, summary: CandidateCounts, /) -> Drawn:
         """The noisy counts, in the order of the candidates. Negative ones are released as 0."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpselect import mechanisms, summaries
 from dpselect.arguments import BinBounds, Bins, Epsilon, Numbers
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Sensitivity
+from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions.numbers import NumbersQuestion, from_rows
 from dpselect.questions.question import CountsEach
 from dpselect.questions.words import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-    from dpselect.mechanisms import NoisyHistogramMechanism
+    from dpselect.mechanisms import GeometricMechanism
     from dpselect.summaries import PublicBins, PublicDomain, PublicEdges, UnitValues
 
 
@@ -55,9 +55,11 @@ class InBins(NumbersQuestion):
         return self.public_bins.domain
 
     @cached_property
-    def mechanism(self) -> NoisyHistogramMechanism:
-        """What draws, once, at the whole cost."""
-        return mechanisms.NoisyHistogramMechanism(epsilon=self.epsilon, neighbours=self.neighbours)
+    def mechanism(self) -> GeometricMechanism:
+        """What draws, once, at the whole cost: a unit that is replaced changes two counts."""
+        relation = neighbouring_relation(self.neighbours)
+        moved = 1 if relation is Neighbours.ADD_REMOVE else 2
+        return mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=relation)
 
     @cached_property
     def terms(self) -> Terms:
@@ -67,11 +69,11 @@ class InBins(NumbersQuestion):
         """
         bins, noise = self.public_bins, self.mechanism
         try:
-            bound = float(noise.error_bound(bins.count, confidence=CONFIDENCE))
+            bound = float(noise.error_bound(CONFIDENCE, size=bins.count))
         except OverflowError:
             expected = "an epsilon for which the error fits into a number"
             raise InvalidParameterError("epsilon", noise.epsilon, expected) from None
-        within = noise.total_error_bound(bins.count, confidence=CONFIDENCE)
+        within = noise.total_error_bound(bins.count, CONFIDENCE)
         return self.stated(
             Sensitivity.one_way(1.0, self.neighbours, proof="proofs/noisy_histograms.md"),
             candidates=bins.description(),
@@ -82,7 +84,7 @@ class InBins(NumbersQuestion):
 
     def drawn(self, summary: UnitValues) -> tuple[NDArray[int64], int]:
         """The noisy count of each bin, and their sum: a noisy number of units, at no cost."""
-        noisy = self.mechanism.draw(self.public_bins.tally(self.values(summary)))
+        noisy = self.mechanism.draw_many(self.public_bins.tally(self.values(summary)))
         return noisy, released_count(sum(noisy.tolist()))
 
     @classmethod
@@ -126,7 +128,7 @@ class Density(InBins, name="density"):
 
     def released(self, summary: UnitValues, /) -> Drawn:
         """The share of each bin."""
-        from dpselect.mechanisms.histograms import shares
+        from dpselect.mechanisms.density import shares
 
         noisy, units = self.drawn(summary)
         return Drawn(shares(noisy).tolist(), [units])

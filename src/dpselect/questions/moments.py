@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import mechanisms
-from dpselect.accounting.rounding import fraction_up, quotient_down
+from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers, Units
 from dpselect.checks import finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError, Shown
@@ -147,10 +147,7 @@ class Moment(NumbersQuestion):
         Proof: ``proofs/moments.md``, claims 4 to 6, and ``proofs/geometric_mechanism.md``.
         """
         noise, sums = self.noise, self.degree + 1
-        of_all = mechanisms.NoisyHistogramMechanism(
-            epsilon=quotient_down(noise.epsilon, self.whole), neighbours=noise.neighbours
-        )
-        units_within = -(-of_all.total_error_bound(sums, confidence=CONFIDENCE) // self.whole)
+        units_within = -(-noise.total_error_bound(sums, CONFIDENCE) // self.whole)
         if not units_within <= _WIDEST:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful answer")
         within: int | Fraction = noise.error_bound(CONFIDENCE, size=sums)

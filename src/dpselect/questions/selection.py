@@ -78,9 +78,7 @@ class Counted(ListQuestion):
         if not found.is_once:
             return None
         spent = delta if found.is_gaussian else 0.0
-        order = mechanisms.NoisyOrder.planned(
-            n, k, **asked, delta=spent, max_values_per_unit=n if most is None else most
-        )
+        order = mechanisms.NoisyOrder(n, k, **asked, delta=spent, max_values_per_unit=n if most is None else most)
         check_useful(order.noise, n)
         return order
 

@@ -20,13 +20,4 @@ if TYPE_CHECKING:
     from dpselect.recipes.split_scores import Gini as Gini
     from dpselect.recipes.split_scores import MostFrequentClass as MostFrequentClass
 else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect.recipes.adaptive_marginals": "AdaptiveMarginals",
-            "dpselect.recipes.decision_tree": "DecisionTree GrownTree",
-            "dpselect.recipes.mwem": "MWEM",
-            "dpselect.recipes.parents": "ParentChoice",
-            "dpselect.recipes.split_scores": "Entropy Gini MostFrequentClass",
-        },
-    )
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__)

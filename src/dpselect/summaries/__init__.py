@@ -31,17 +31,4 @@ if TYPE_CHECKING:
     from dpselect.summaries.scans import UnitValues as UnitValues
     from dpselect.summaries.scans import ValuesIn as ValuesIn
 else:
-    __getattr__, __dir__, __all__ = on_use(
-        __name__,
-        {
-            "dpselect.summaries.candidates": "MOST_CANDIDATES PublicCandidates UnlistedCandidates",
-            "dpselect.summaries.dates": "are_dates as_date public_dates",
-            "dpselect.summaries.domain": "GrowingBins PublicBins PublicClip PublicDomain PublicEdges",
-            "dpselect.summaries.groups": "PublicGroups PublicPairs",
-            "dpselect.summaries.kinds": "CandidateKind candidate_kind",
-            "dpselect.summaries.scans": (
-                "CandidateCounts CandidateTotals CountsOf NameCounts NamesOf PublicCondition Scan TotalsOf UnitValues "
-                "ValuesIn"
-            ),
-        },
-    )
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__)

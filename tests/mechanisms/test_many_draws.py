@@ -1,10 +1,7 @@
-"""Plans of draws of numbers: the law of each draw, what a plan shows, and what it keeps."""
+"""Many draws of numbers at once: the law of each, that they are independent, and what is refused."""
 
 from __future__ import annotations
 
-import copy
-import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +9,6 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.base import DrawPlan
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 
@@ -37,65 +33,38 @@ every_kind = pytest.mark.parametrize(("mechanism", "data", "options"), GIVEN.val
 
 
 @every_kind
-def test_each_draw_of_a_plan_has_the_law(mechanism: Any, data: tuple[Any, ...], options: dict[str, Any]) -> None:
-    plan = mechanism.plan(*data, **options)
-    draws = plan.draw_many(20_000)
+def test_each_of_many_draws_has_the_law(mechanism: Any, data: tuple[Any, ...], options: dict[str, Any]) -> None:
+    draws = mechanism.draw_many(*data, 20_000, **options)
     cuts = np.quantile(draws, np.linspace(0.05, 0.95, 19))
     law = np.diff(np.concatenate([[0.0], mechanism.law(*data, **options).cdf(cuts), [1.0]]))
-    fresh = plan.draw_many(20_000)  # other draws than those that the cuts come from
+    fresh = mechanism.draw_many(*data, 20_000, **options)  # other draws than those that the cuts come from
     counts = np.histogram(fresh, bins=np.concatenate([[-np.inf], cuts, [np.inf]]))[0]
     assert p_value(counts, law) >= NEVER
     wrong = law * np.where(np.arange(law.size) % 2, 0.8, 1.2)
     assert p_value(counts, wrong / wrong.sum()) < NEVER
 
 
-def test_draws_of_one_plan_are_independent() -> None:
-    plan = LINES.plan([0.0, 1.0], [0.0, 0.0])
-    first, second = plan.draw_many(20_000), np.array([plan.draw() for _ in range(20_000)])
+def test_many_draws_are_independent() -> None:
+    data = [0.0, 1.0], [0.0, 0.0]
+    first, second = LINES.draw_many(*data, 20_000), np.array([LINES.draw(*data) for _ in range(20_000)])
     boxes = np.histogram2d(first, second, bins=4, range=[(0, 1), (0, 1)])[0].ravel()
     assert p_value(boxes, np.full(16, 1 / 16)) >= NEVER
     copied = np.histogram2d(first, first, bins=4, range=[(0, 1), (0, 1)])[0].ravel()
     assert p_value(copied, np.full(16, 1 / 16)) < NEVER
 
 
-@every_kind
-def test_a_plan_tells_its_price_and_nothing_of_the_data(
-    mechanism: Any, data: tuple[Any, ...], options: dict[str, Any]
-) -> None:
-    plan = mechanism.plan(*data, **options)
-    assert isinstance(plan, DrawPlan)
-    assert plan.event == mechanism.event
-    assert repr(plan) == str(plan) == f"<DrawPlan at epsilon={mechanism.epsilon!r} a draw>"
-    assert not hasattr(plan, "__dict__")
-    forms: list[Callable[[Any], Any]] = [pickle.dumps, copy.deepcopy]
-    for write in forms:
-        with pytest.raises(TypeError, match="cannot pickle"):
-            write(plan)
-
-
-def test_a_plan_keeps_what_it_was_made_of() -> None:
-    places, scores = np.array([0.0, 1.0, 1.0, 2.0]), np.array([0.0, 0.0, -500.0, -500.0])
-    plan = LINES.plan(places, scores)
-    places[:], scores[:] = [5.0, 6.0, 6.0, 7.0], 0.0
-    assert np.all(plan.draw_many(100) <= 1.0)
-
-
 @pytest.mark.parametrize("size", [0, -1, 1.5, "3", None, True])
 def test_sizes_that_are_none(size: Any) -> None:
-    plan = LINES.plan([SECRET, SECRET + 1.0], [0.0, 0.0])
     with pytest.raises(InvalidParameterError) as caught:
-        plan.draw_many(size)
+        LINES.draw_many([SECRET, SECRET + 1.0], [0.0, 0.0], size)
     assert caught.value.name == "size"
     assert_says_nothing(caught.value)
 
 
-def test_a_plan_is_refused_as_a_draw_is() -> None:
-    for call in (LINES.draw, LINES.plan):
-        with pytest.raises(InvalidParameterError, match="breakpoints"):
-            call([SECRET, SECRET], [1.0, 2.0])
-    for call in (CONCAVE.draw, CONCAVE.plan):
-        with pytest.raises(InvalidParameterError, match="slopes"):
-            call([SECRET, 1e9], [1.0, 2.0])
-    for call in (PRICE.draw, PRICE.plan):
-        with pytest.raises(dps.errors.InvalidDataError, match="NaN"):
-            call([SECRET, np.nan])
+def test_many_draws_are_refused_as_one_is() -> None:
+    with pytest.raises(InvalidParameterError, match="breakpoints"):
+        LINES.draw_many([SECRET, SECRET], [1.0, 2.0], 3)
+    with pytest.raises(InvalidParameterError, match="slopes"):
+        CONCAVE.draw_many([SECRET, 1e9], [1.0, 2.0], 3)
+    with pytest.raises(dps.errors.InvalidDataError, match="NaN"):
+        PRICE.draw_many([SECRET, np.nan], 3)
