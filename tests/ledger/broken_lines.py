@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from dpselect.ledger.sqlite_file import FileConnection
+from dpselect.ledger.sqlite import FileConnection
 
 Moment = Literal["before", "amid", "after"]
 
@@ -71,9 +71,6 @@ def faulty_connection(fault: Fault, code: int) -> type[FileConnection]:
             return step(lambda: super(Cursor, self).execute(*given))
 
     class Connection(FileConnection):
-        def execute(self, *given: Any) -> sqlite3.Cursor:
-            return step(lambda: super(Connection, self).execute(*given))
-
         def cursor(self, *_: Any) -> sqlite3.Cursor:  # type: ignore[override]
             return super().cursor(Cursor)
 
@@ -81,7 +78,9 @@ def faulty_connection(fault: Fault, code: int) -> type[FileConnection]:
             step(super().commit)
 
         def close(self) -> None:
-            step(super().close)
+            super().close()
+            if fault.next() is not None:
+                raise failure(code)
 
     return Connection
 

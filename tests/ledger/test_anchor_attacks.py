@@ -217,7 +217,7 @@ def test_numbers_that_no_entry_has_are_damage(place: Path, anchor: str, number: 
 def test_the_ledger_itself_is_no_anchor_of_it(place: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(place)
-    for given in (place, f"{place}-wal", link):
+    for given in (place, f"{place}-journal", link):
         with pytest.raises(InvalidParameterError, match="another file than the ledger's"):
             Ledger(place, anchor=given)
 

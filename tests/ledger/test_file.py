@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,6 @@ import pytest
 from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerDamagedError, LedgerUnavailableError
 from dpselect.ledger import Ledger
-from tests.forked import Forks
-from tests.ledger import children
 
 TENTH = PureEvent(epsilon=0.125)
 
@@ -30,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_under_two_names_is_no_ledger(file: Path, tmp_path: Path) -> None:
-    """With a write-ahead log each name would have charges of its own."""
+    """What a crash left to undo lies beside one of the names."""
     other = tmp_path / "other.db"
     with Ledger(file) as ledger:
         ledger.charge("clicks", TENTH)
@@ -79,131 +78,6 @@ def test_a_file_taken_away_under_an_open_ledger_is_said_to_be_gone(file: Path) -
             ledger.charge("clicks", TENTH)
 
 
-@pytest.mark.parametrize("act", ["charge", "remaining"])
-def test_a_log_that_was_removed_is_noticed(act: str, file: Path) -> None:
-    """As another process does, once this one has dropped its locks by opening the file a second time."""
-    with Ledger(file) as ledger:
-        ledger.charge("clicks", TENTH)
-        file.with_name(file.name + "-wal").unlink()
-        with pytest.raises(LedgerDamagedError, match="its write-ahead log was removed"):
-            ledger.charge("clicks", TENTH) if act == "charge" else ledger.remaining("clicks")
-
-
-def test_a_lost_log_loses_no_account(file: Path, tmp_path: Path) -> None:
-    """Else whoever comes next would be told to open the account, and get a new budget."""
-    with Ledger(file) as ledger:
-        ledger.open_account("pets", epsilon=1)
-        ledger.charge("pets", TENTH)
-        shutil.copy(file, tmp_path / "alone.db")
-        assert ledger.account("pets").entries == 2
-    with Ledger(tmp_path / "alone.db") as left:
-        assert left.account("pets").entries == 1
-
-
-@pytest.mark.slow
-def test_a_copy_made_by_the_charging_process_costs_no_charge(file: Path, tmp_path: Path) -> None:
-    """Closing any other descriptor of the file drops the locks of the whole process: POSIX has it so."""
-    with Ledger(file) as ledger:
-        ledger.charge("clicks", TENTH)
-        shutil.copy(file, tmp_path / "copy.db")
-        command = [sys.executable, "-m", "dpselect", "ledger", "show", f"sqlite:///{file}"]
-        subprocess.run(command, check=True, capture_output=True)  # now the last to close it, as it believes
-        returned = 1
-        try:
-            ledger.charge("clicks", TENTH)
-            returned += 1
-        except LedgerDamagedError:
-            pass  # nothing was drawn for it
-    shown = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True).stdout
-    account = json.loads(shown)
-    assert account["entries"] >= 1 + returned  # one too many may be there, never one too few
-
-
-@pytest.mark.parametrize("through_a_link", [False, True])
-def test_a_process_that_lost_the_log_never_writes_over_what_others_charged(
-    through_a_link: bool, file: Path, forks: Forks
-) -> None:
-    alias = file.with_name("alias.db")
-    alias.symlink_to(file)
-    ledger = Ledger(alias if through_a_link else file)
-    ledger.charge("clicks", TENTH)
-    for ending in ("-wal", "-shm"):
-        file.with_name(file.name + ending).unlink()
-    forks.run(children.charge, str(file), 3)
-    for again in (ledger, ledger, Ledger(file)):  # not even anew: SQLite would mix two logs in one process
-        with pytest.raises(LedgerDamagedError, match="end this process"):
-            again.charge("clicks", TENTH)
-        again.disconnect()
-    account = json.loads(forks.run(children.show, f"sqlite:///{file}"))
-    assert account["entries"] >= 1 + 3
-
-
-LOSE_THE_LOG = """
-import os, sys
-from dpselect import Ledger
-from dpselect.accounting import PureEvent
-
-wait, now = os.pipe()
-other = os.fork()  # before a ledger is open
-if not other:
-    os.read(wait, 1)
-    for _ in range(3):
-        Ledger(sys.argv[1]).charge("clicks", PureEvent(epsilon=0.125))
-    sys.exit()
-ledger = Ledger(sys.argv[1])
-ledger.charge("clicks", PureEvent(epsilon=0.125))
-for ending in ("-wal", "-shm"):
-    os.unlink(sys.argv[1] + ending)
-os.write(now, b".")
-assert os.waitpid(other, 0)[1] == 0
-"""
-
-
-def test_a_process_that_ends_without_noticing_writes_nothing_over_what_others_charged(file: Path) -> None:
-    """Nobody closes its connection: the interpreter does, when it ends."""
-    subprocess.run([sys.executable, "-c", LOSE_THE_LOG, str(file)], check=True)
-    with Ledger(file) as ledger:
-        assert ledger.account("clicks").entries == 1 + 3
-        assert ledger.verify()
-
-
-CARRIED = """
-import os, sys
-from dpselect.accounting.events import PureEvent
-from dpselect.ledger import Ledger
-from dpselect.ledger.database import raw_of
-
-path, event = sys.argv[1], PureEvent(epsilon=0.125)
-ledger = Ledger(path)
-with ledger._database.reading() as connection:
-    child = os.fork()  # what Python closes before a fork is idle; this one is in use
-    if not child:
-        os.read(0, 1)  # the parent has ended, and another process died in the midst of charging
-        raw_of(connection).close()
-        os._exit(0)
-ledger.disconnect()
-print(child, flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_a_connection_that_a_fork_carried_along_deletes_no_log(file: Path) -> None:
-    """Closed as the last one, as it believes, it would delete whatever log is there by then."""
-    die = "import os, sys; from dpselect import Ledger; from dpselect.accounting import PureEvent\n"
-    die += "print(Ledger(sys.argv[1]).charge('clicks', PureEvent(epsilon=0.125)).sequence, flush=True); os._exit(0)"
-    forking = [sys.executable, "-c", CARRIED, str(file)]
-    with subprocess.Popen(forking, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdin is not None
-        assert parent.stdout is not None
-        assert parent.stdout.readline()
-        died = subprocess.run([sys.executable, "-c", die, str(file)], check=True, capture_output=True, text=True)
-        assert died.stdout == "1\n"
-        parent.stdin.close()
-        assert parent.stdout.read() == ""  # the child has it open, too: it has ended
-    with Ledger(file) as ledger:
-        assert ledger.account("clicks").entries == 2
-
-
 @pytest.mark.parametrize("name", ["x?y.db", "%41.db", "q?mode=ro", "budget.db"])
 def test_a_path_is_taken_as_it_is(name: str, tmp_path: Path) -> None:
     with Ledger(tmp_path / name) as ledger:
@@ -212,10 +86,60 @@ def test_a_path_is_taken_as_it_is(name: str, tmp_path: Path) -> None:
     assert (tmp_path / name).is_file()
 
 
-def test_an_empty_file_becomes_a_ledger_with_a_log(tmp_path: Path) -> None:
-    path = tmp_path / "budget.db"
-    path.touch()
-    with Ledger(path) as ledger:
-        ledger.open_account("clicks", epsilon=1)
-        with ledger._database.reading() as connection:
-            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+def test_between_two_transactions_the_file_alone_is_the_ledger(file: Path, tmp_path: Path) -> None:
+    """A copy of it lacks nothing, and nothing beside it can be lost."""
+    with Ledger(file) as ledger:
+        ledger.open_account("pets", epsilon=1)
+        ledger.charge("pets", TENTH)
+        assert [each.stat().st_size for each in tmp_path.glob("budget.db?*")] == [0]
+        shutil.copy(file, tmp_path / "alone.db")
+        file.with_name("budget.db-journal").unlink()
+        ledger.charge("pets", TENTH)
+        assert ledger.account("pets").entries == 3
+    with Ledger(tmp_path / "alone.db") as copied:
+        assert [each.entries for each in copied.verify()] == [1, 2]
+
+
+@pytest.mark.slow
+def test_a_copy_made_by_the_charging_process_costs_no_charge(file: Path, tmp_path: Path) -> None:
+    """Closing any other descriptor of the file drops the locks of the whole process: POSIX has it so."""
+    show = [sys.executable, "-m", "dpselect", "ledger", "show", f"sqlite:///{file}", "--json"]
+    with Ledger(file) as ledger:
+        ledger.charge("clicks", TENTH)
+        shutil.copy(file, tmp_path / "copy.db")
+        subprocess.run(show, check=True, capture_output=True)
+        ledger.charge("clicks", TENTH)
+    shown = subprocess.run(show, check=True, capture_output=True, text=True).stdout
+    assert json.loads(shown)["entries"] == 3
+
+
+CUT_OFF = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size=1")  # so that pages are written to the file before the commit
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE dpselect_accounts SET state = hex(randomblob(1000))")
+connection.execute("CREATE TABLE more AS SELECT hex(randomblob(100000))")
+os._exit(0)
+"""
+
+
+def test_a_charge_that_a_crash_cut_off_is_undone_by_whoever_comes_next(file: Path) -> None:
+    with Ledger(file) as ledger:
+        ledger.charge("clicks", TENTH)
+        subprocess.run([sys.executable, "-c", CUT_OFF, str(file)], check=True)
+        assert file.with_name("budget.db-journal").stat().st_size > 512
+        with Ledger(f"sqlite:///{file}?mode=ro") as reader, pytest.raises(LedgerUnavailableError, match="a crash left"):
+            reader.verify()  # it may undo nothing
+        assert ledger.verify()[0].entries == 2
+        with Ledger(f"sqlite:///{file}?mode=ro") as reader:
+            assert reader.verify()[0].entries == 2
+
+
+def test_a_write_ahead_log_that_somebody_chose_is_given_up(file: Path) -> None:
+    connection = sqlite3.connect(file)
+    assert connection.execute("PRAGMA journal_mode=WAL").fetchone() == ("wal",)
+    connection.close()
+    with Ledger(file) as ledger:
+        ledger.charge("clicks", TENTH)
+    assert {each.name for each in file.parent.iterdir()} <= {"budget.db", "budget.db-journal"}

@@ -6,6 +6,7 @@ import json
 import tracemalloc
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from sqlalchemy.engine import Engine
 from dpselect.accounting import PureEvent
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
-from dpselect.ledger import Ledger
+from dpselect.ledger import Account, Ledger
 from tests.ledger.tampering import by_hand, engine_of
 
 CHARGED = PureEvent(epsilon=2.0**-10)
@@ -32,6 +33,12 @@ def with_many(url: str, count: int) -> None:
         f" {counted} SELECT 1, n, 'r' || n, body, hash FROM dpselect_entries, more WHERE sequence = 1",
         "ANALYZE dpselect_entries",
     )
+    engine = engine_of(url)
+    with engine.connect() as connection:
+        row = connection.exec_driver_sql("SELECT terms, state, head FROM dpselect_accounts").one()
+    engine.dispose()
+    moved = replace(Account.of_texts(*row), entries=count).moving
+    by_hand(url, f"UPDATE dpselect_accounts SET state = '{moved['state']}', seal = '{moved['seal']}'")
 
 
 def test_a_request_is_found_by_its_index(ledger: Ledger, url: str) -> None:

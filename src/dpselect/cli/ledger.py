@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from dpselect.cli.options import Flag, Json, Limit, Whole, in_one_piece
+from dpselect.cli.options import Json, Limit, Whole, in_one_piece
 from dpselect.cli.streams import escaped, table
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
@@ -142,7 +142,6 @@ def verify_chain(
     *,
     anchor: Anchor = None,
     expect: Annotated[list[str] | None, Parameter(negative=())] = None,
-    only_new: Flag = False,
     as_json: Json = False,
 ) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
@@ -153,11 +152,10 @@ def verify_chain(
 
     Args:
         expect: An entry that you noted, as ACCOUNT:ENTRY:HASH. May be given several times.
-        only_new: Begin at the entry that the anchor recorded, without reading earlier entries.
     """
     known = [_known(each) for each in expect or []]
     with _opened(ledger, anchor) as opened:
-        _show_verified(opened.verify(account, expected=known, only_new=only_new), as_json)
+        _show_verified(opened.verify(account, expected=known), as_json)
 
 
 @ledger_app.command

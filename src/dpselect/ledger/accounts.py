@@ -104,7 +104,6 @@ class Head:
         sequence: of its last entry.
         hash: of that entry and all before it.
         state: what the account said then, as the ledger writes it: its limit and all that is spent.
-        seal: of the account's row then, which covers its terms, too.
     """
 
     ledger: str
@@ -112,7 +111,6 @@ class Head:
     sequence: int
     hash: str
     state: str
-    seal: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,9 +191,14 @@ class Account:
 
     def to_head(self, ledger: str) -> Head:
         """How far the account has come, in the ledger of this id."""
+        return Head(ledger=ledger, account=self.name, sequence=self.entries - 1, hash=self.head, state=self.state)
+
+    @property
+    def moving(self) -> dict[str, str]:
+        """The columns of the ledger that change with each entry; the seal is of the whole row."""
         state = self.state
         seal = account_seal(self.number, self.name, self.terms, state, self.head)
-        return Head(ledger=ledger, account=self.name, sequence=self.entries - 1, hash=self.head, state=state, seal=seal)
+        return {"state": state, "head": self.head, "seal": seal}
 
     @property
     def delta(self) -> Fraction:

@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import UNREADABLE, Head, anchor_check, canonical, is_state
 from dpselect.ledger.arguments import names_a_server
-from dpselect.ledger.sqlite_file import folder_to_disk, to_disk
+from dpselect.ledger.sqlite import folder_to_disk, to_disk
 from dpselect.server_urls import HIDDEN
 
 try:
@@ -64,7 +64,7 @@ def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> FileAnchor | Non
         raise InvalidParameterError("anchor", Shown(HIDDEN), EXPECTED, "A new file has no name like a server's.")
     if not (isinstance(given, (str, Path)) and str(given) and "\0" not in str(given)):
         raise InvalidParameterError("anchor", given, EXPECTED)
-    own = [f"{ledger.database}{ending}" for ending in ("", "-wal", "-shm", "-journal")]
+    own = [f"{ledger.database}{ending}" for ending in ("", "-journal")]
     if ledger.get_backend_name() == "sqlite" and os.path.realpath(given) in own:
         hint = "Whatever harms the ledger would harm it, too."
         raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)

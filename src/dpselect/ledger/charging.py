@@ -1,4 +1,4 @@
-"""A charge that is asked for: checked, found again if it was made ahead, and refused with what would fit.
+"""A charge that is asked for: checked, found again if it was made ahead, and refused with what is left.
 
 All questions of a plan are charged ahead, in one transaction, and each is drawn later. The entry of such a charge says
 so. It may be drawn for once, by the process that commits an entry that begins this draw and costs nothing. So a charge
@@ -11,9 +11,8 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import cast
@@ -22,9 +21,7 @@ from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import (
     ComposedEvent,
     Event,
-    LossIntervalEvent,
     NonAdaptiveEvent,
-    PrivateCandidatesEvent,
     Run,
     SequenceEvent,
     has_direction,
@@ -155,9 +152,6 @@ def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[
     return list(waiting.values()), begun
 
 
-_FINEST = 1000
-"""The fraction that would fit is a multiple of 1/1000."""
-
 _FEW = Context(prec=5, rounding=ROUND_CEILING)
 """For a sum of divergences, whose last digits mean nothing to a reader."""
 
@@ -176,9 +170,6 @@ def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> Charg
         else:
             text += f"this would cost {_shown(cost.pure)}"
             text += f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if rounds else ""
-        share = sure_share(event, account) if limits.orders else 0.0
-        whose = "each of its epsilons" if isinstance(event, SequenceEvent) else "its epsilon"
-        text += f". At {share!r} times {whose} it would fit" if share else ""
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
 
 
@@ -193,60 +184,6 @@ def _no_delta(delta: float, account: Account) -> str:
     if left > 0:
         text += "Ask with a smaller delta. "
     return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
-
-
-def sure_share(event: Event, account: Account) -> float:
-    """The largest fraction, below 1, of the question's epsilon that would fit; 0 if unknown.
-
-    The search scales the epsilons of the event. The epsilon of a question of several rounds with a delta falls faster
-    than those of its rounds, but no faster than their squares: divided by a squared epsilon, neither a Rényi divergence
-    nor the term that converts it increases with epsilon. So for several rounds the square of the fraction is returned,
-    less the thousandth by which the search for their epsilon may miss. The parts of a question that also releases
-    numbers of units are single ones, as they were asked for: scaled by the fraction itself.
-    """
-    thousandths = range(1, _FINEST)
-    fits = bisect_left(thousandths, True, key=lambda part: not _allows(account, event, Fraction(part, _FINEST)))
-    if not _has_rounds(event):
-        return fits / _FINEST
-    return max(0, fits * fits // _FINEST - 1) / _FINEST
-
-
-def _has_rounds(event: Event) -> bool:
-    if isinstance(event, SequenceEvent):
-        return any(map(_has_rounds, event.events))
-    return isinstance(event, ComposedEvent | NonAdaptiveEvent)
-
-
-def _allows(account: Account, event: Event, factor: Fraction) -> bool:
-    try:
-        smaller = scaled(event, factor)
-    except InvalidParameterError:  # too small for a double
-        return False
-    return account.allows(account.limits.charged(account.epsilon, account.total, [smaller])[1])
-
-
-def scaled(event: Event, factor: Fraction) -> Event:
-    """`event` with every epsilon times `factor`.
-
-    >>> from dpselect.accounting import PureEvent
-    >>> scaled(ComposedEvent(event=PureEvent(epsilon=0.5), count=3), Fraction(1, 2))
-    ComposedEvent(event=PureEvent(epsilon=0.25), count=3)
-    """
-    match event:
-        case ComposedEvent():
-            return replace(event, event=scaled(event.event, factor))
-        case NonAdaptiveEvent():
-            return replace(event, event=replace(event.event, epsilon=float(factor * Fraction(event.event.epsilon))))
-        case SequenceEvent():
-            return replace(event, events=tuple(scaled(part, factor) for part in event.events))
-        case LossIntervalEvent():
-            ends = (float(factor * Fraction(end)) for end in (event.below, event.above))
-            return LossIntervalEvent(below=next(ends), above=next(ends))
-        case PrivateCandidatesEvent():
-            smaller = float(factor * Fraction(event.run_epsilon))
-            return PrivateCandidatesEvent(epsilon=smaller, eta=event.eta, gamma=event.gamma)
-        case _:
-            return replace(event, epsilon=float(factor * Fraction(event.epsilon)))
 
 
 def _shown(spent: Fraction, rounding: Context | None = None) -> str:

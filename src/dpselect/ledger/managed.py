@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import sqlalchemy as sa
 
 from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import boolean, positive_count
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import FIRST, Account, Head, canonical
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
-from dpselect.ledger.database import database_at
 from dpselect.ledger.records import Entry, body_of
-from dpselect.ledger.sqlite_file import copy_of
-from dpselect.ledger.store import Book, accounts, create, names
+from dpselect.ledger.sqlite import copy_of, raw_of
+from dpselect.ledger.store import Book, accounts, create, database_at, readable
 from dpselect.ledger.verification import (
     account_names,
+    followed,
     refuse_behind,
     refuse_missing_accounts,
+    refuse_surplus,
     refuse_unless_there,
     refuse_unsound,
-    verified,
 )
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -39,7 +38,7 @@ class ManagedLedger:
 
     def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
         self._wait, address = seconds(wait), Address.given(url)
-        self._database = database_at(address, wait=self._wait, table=names.name)
+        self._database = database_at(address, wait=self._wait)
         self._id = ""
         self._url = address.url
         # The same for one file, however its path is written:
@@ -56,7 +55,7 @@ class ManagedLedger:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Close the connections to the database; the next use opens new ones."""
+        """Let go of the database: a file put in its place, or another schema, is not refused from then on."""
         self._database.close()
 
     def account(self, name: str) -> Account:
@@ -92,9 +91,8 @@ class ManagedLedger:
         last = None if last is None else positive_count(last, "last")
         with self._reading() as book:
             account = book.account(name)
-            after = None if last is None else max(account.entries - 1 - last, -1)
-            for row in book.rows(account, after=after):
-                yield book.read(row, account)
+        for row in self._rows(account, after=-1 if last is None else max(account.entries - 1 - last, -1)):
+            yield book.read(row, account)
 
     def under(self, account: str, request: str) -> list[Entry]:
         """The entries of the account under a request id, in order."""
@@ -109,9 +107,7 @@ class ManagedLedger:
             row = book.account(short_text(account, "account"))
             return book.at(row, sequence) if 0 <= sequence < 2**63 else None
 
-    def verify(
-        self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = (), only_new: bool = False
-    ) -> list[Account]:
+    def verify(self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = ()) -> list[Account]:
         """Check that the entries of one or all accounts are those that were written, and that limits were kept.
 
         A ledger alone cannot show that its whole chain was rewritten, or that an older copy took its place. The anchor
@@ -120,7 +116,6 @@ class ManagedLedger:
         Args:
             name: name of the account. None: check all accounts, and that none is missing.
             expected: entries known from elsewhere, for example from receipts: account, number and hash.
-            only_new: start after the entry that the anchor noted, without reading earlier ones.
 
         Raises:
             LedgerDamagedError: an entry was changed, left out, moved, or cut off (the error names the first), or there
@@ -129,8 +124,6 @@ class ManagedLedger:
             LedgerForkedError: a different entry is in its place.
             AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
         """
-        if boolean(only_new, "only_new") and self._anchor is None:
-            raise InvalidParameterError("only_new", True, "False, or a ledger with an anchor")
         wanted = None if name is None else short_text(name, "account")
         known = tuples_of(expected, "expected", 3)
         if any([type(part) for part in each] != [str, int, str] for each in known):
@@ -142,28 +135,31 @@ class ManagedLedger:
             noted = self._noted()
             if self._anchor is not None and (unknown := [each for each in book.names() if each not in noted]):
                 raise self._anchor.unknown(unknown[0])
-            if not only_new:
-                refuse_unsound(book)
+            refuse_unsound(book)
             held = account_names(book, noted)
-            found: list[Account] = []
-            for each in held if wanted is None else [wanted]:
-                one, once = verified(book, each, noted.get(each), only_new=only_new)
-                if self._anchor is not None and once > noted[each].sequence:
-                    raise self._anchor.cut_back(noted[each], once)
-                found.append(one)
+            found = [book.account(each) for each in (held if wanted is None else [wanted])]
+            for each in found:
+                refuse_behind(book, each, noted.get(each.name))
+                refuse_surplus(book, each)
+        for each in found:
+            once = followed(each, self._rows(each), ledger=book.ledger, own_id=book.id)
+            if self._anchor is not None and once > noted[each.name].sequence:
+                raise self._anchor.cut_back(noted[each.name], once)
         return found
 
     def export(self, name: str | None = None) -> Iterator[str]:
         """The entries of one or all accounts as JSON, one object on each line, with all that the hashes cover."""
         with self._reading() as book:
-            for each in book.names() if name is None else [short_text(name, "account")]:
-                previous = FIRST
-                for row in book.rows(book.account(each)):
-                    with book.readable(each, row["sequence"]):
-                        held = {"entry": body_of(row), "previous": previous, "hash": row["hash"]}
-                        line = canonical(held if row["release"] is None else held | {"release": row["release"]})
-                    yield line
-                    previous = row["hash"]
+            wanted = book.names() if name is None else [short_text(name, "account")]
+            found = [book.account(each) for each in wanted]
+        for account in found:
+            previous = FIRST
+            for row in self._rows(account):
+                with readable(account.name, row["sequence"], ledger=book.ledger):
+                    held = {"entry": body_of(row), "previous": previous, "hash": row["hash"]}
+                    line = canonical(held if row["release"] is None else held | {"release": row["release"]})
+                yield line
+                previous = row["hash"]
 
     def backup(self, to: str | Path) -> list[Account]:
         """Copy the ledger, as it is now, into a new file, while others go on charging; then verify the copy.
@@ -173,10 +169,9 @@ class ManagedLedger:
             LedgerError: the ledger, or its copy, is not intact or cannot be written.
         """
         with self._reading() as book:
-            raw = book.connection.connection.dbapi_connection
-            if not isinstance(raw, sqlite3.Connection):
+            if book.connection.dialect.name != "sqlite":
                 raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
-            place = copy_of(raw, to, ledger=book.ledger)
+            place = copy_of(raw_of(book.connection), to, ledger=book.ledger)
         with ManagedLedger(place) as copy:
             return copy.verify()
 
@@ -187,6 +182,17 @@ class ManagedLedger:
             book.identify()
             self._id = self._id or book.id
             yield book
+
+    def _rows(self, account: Account, *, after: int = -1) -> Iterator[Mapping[Any, Any]]:
+        """The rows of the entries that the account counts, a page in each transaction, so that nobody waits for long.
+
+        Entries are only ever added: all rows are from the state in which the account was read.
+        """
+        while after < account.entries - 1:
+            with self._reading() as book:
+                page = book.page(account, after=after)
+            yield from page
+            after = page[-1]["sequence"] if page else account.entries
 
     def _noted(self) -> Mapping[str, Head]:
         """The heads in the anchor, by account."""
@@ -250,9 +256,7 @@ class ManagedLedger:
             number = 1 + (book.connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
             new = Account.new(name, number, neighbours=relation, limits=limits, epsilon=limit, unit=unit)
-            account = book.open(new)
-        self._database.checkpoint()
-        return account
+            return book.open(new)
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
         """Raise or lower the limit, by an entry of its own.

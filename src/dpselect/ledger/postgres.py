@@ -9,7 +9,6 @@ quote the driver's text: it contains statements and their values.
 from __future__ import annotations
 
 import math
-import os
 import re
 import threading
 import warnings
@@ -25,14 +24,14 @@ from psycopg.abc import RV, PQGen
 from psycopg.rows import TupleRow
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as NoConnectionError
+from sqlalchemy.pool import NullPool
 
 from dpselect.errors import (
     LedgerBusyError,
     LedgerDamagedError,
     LedgerReadOnlyError,
 )
-from dpselect.ledger.sqlite_file import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault
+from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault
 
 _AGAIN = "Nothing was written; try again, or wait longer."
 _SLOW = Fault(f"the server took longer than the time to wait. {_AGAIN}", LedgerBusyError)
@@ -40,7 +39,6 @@ _CUT_SHORT = Fault(
     "the server ends this user's statements before they are done: its own statement_timeout is too short. Nothing was"
     " written; raise it for this user."
 )
-_CROWDED = Fault("all of this process's connections are in use. Nothing was written; wait longer.", LedgerBusyError)
 _FULL_HOUSE = Fault(f"the server has as many connections as it allows. {_AGAIN}", LedgerBusyError)
 _SILENT = Fault(f"the server did not answer within the time to wait. {_AGAIN}")
 _LOST = Fault("the connection to the server broke. Nothing was written; try again.")
@@ -96,8 +94,6 @@ def refused(error: Exception) -> Fault:
 
 def failed(error: Exception, *, committing: bool = False, beginning: bool = False) -> Fault:
     """What is wrong if a transaction failed: when it was to commit, or when it began and had no limits of time yet."""
-    if isinstance(error, NoConnectionError):
-        return _CROWDED
     cause = error.orig if isinstance(error, DBAPIError) else error
     if committing and not (isinstance(cause, psycopg.Error) and cause.diag.severity_nonlocalized == "ERROR"):
         return _IN_DOUBT  # the server did not answer that it rolled back
@@ -129,12 +125,10 @@ class PatientConnection(psycopg.Connection[TupleRow]):
     Attributes:
         deadline: time by `time.monotonic` after which no answer is awaited and nothing more is sent.
         silence: the most seconds that one answer may take, also without a deadline.
-        was_used: whether it was used before, so that the server may have closed it since.
     """
 
     deadline: float = math.inf
     silence: float = math.inf
-    was_used: bool = False
 
     def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Wait for an answer as psycopg does, but only until the deadline."""
@@ -229,22 +223,20 @@ user's operator in the tables' schema could fit an argument more exactly than th
 class Server:
     """One database on a server. Safe to use from several threads, and in a forked process.
 
-    All tables are in the schema of `table`. `wait` is for a connection, a lock or an answer.
+    All tables are in the schema of `table`. `wait` is for a connection, a lock or an answer. Each transaction has a
+    connection of its own: none that a restart, a pooler or a fork could have spoiled meanwhile.
     """
 
     def __init__(self, url: sa.URL, shown: str, *, wait: float, table: str) -> None:
         self._url, self.shown, self._wait, self._table = url, shown, wait, table
-        self._process = os.getpid()
-        self._due = threading.local()  # when this thread has to have a connection
         self._has_warned = False
         self._place: str | None = None  # the schema of the tables, once they exist
         options = self._options()
-        self._engine = sa.create_engine(url, pool_timeout=wait, connect_args=options, use_native_hstore=False)
+        self._engine = sa.create_engine(url, poolclass=NullPool, connect_args=options, use_native_hstore=False)
         event.listen(self._engine, "do_connect", self._connect)
 
     def close(self) -> None:
-        """Close the connections. The next use opens new ones and looks up the tables' schema again."""
-        self._engine.dispose()
+        """Forget in which schema the tables are."""
         self._place = None
 
     @contextmanager
@@ -276,69 +268,50 @@ class Server:
             except SQLAlchemyError as error:
                 raise failed(error, committing=True).of(self.shown) from None
 
-    def checkpoint(self) -> None:
-        """Nothing: a server does it by itself."""
-
     @contextmanager
     def _begun(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> Generator[sa.Connection]:
-        if os.getpid() != self._process:
-            self._engine.dispose(close=False)  # inherited connections are the parent's
-            self._process = os.getpid()  # now, as another thread goes on from here
         try:
-            connection, fsync = self._pinned(isolation, is_reader=is_reader)
-        except (SQLAlchemyError, psycopg.Error) as error:
+            connection = self._engine.connect()
+        except SQLAlchemyError as error:
             raise failed(error, beginning=True).of(self.shown) from None
         try:
-            self._warn_of(fsync)
-            yield connection
+            yield self._pinned(connection, isolation, is_reader=is_reader)
         finally:
             with suppress(SQLAlchemyError):  # committed already, or undone with its lost connection
                 connection.rollback()
-            if not connection.invalidated:
-                _session(connection).deadline = math.inf
             connection.close()
 
-    def _pinned(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> tuple[sa.Connection, str]:
-        """A connection with a new transaction, and the server's `fsync` setting.
-
-        The server may have closed a pooled connection since its last use, for example when it restarted. Only the start
-        of a transaction was sent through it, so another connection is taken.
-        """
-        until = monotonic() + self._wait
-        self._due.deadline = until + _GRACE
-        while True:
-            connection = self._engine.connect()
-            session = _session(connection)
-            was_used, session.was_used = session.was_used, True
-            session.deadline, session.silence = math.inf if is_reader else until + _GRACE, self._wait + _GRACE
-            try:
-                session.isolation_level, session.read_only = isolation, is_reader or None
-                known = self._place
-                where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
-                limits = [str(max(1, round(1000 * each))) for each in (until - monotonic(), self._wait + _GRACE)]
-                pinned = connection.exec_driver_sql(_PIN + where[0], (*limits, *where[1:])).one()
-                fsync, place, is_found, *_ = pinned
-                self._place = place if is_found else None
-                return connection.execution_options(schema_translate_map={None: place}), fsync
-            except BaseException as error:
-                is_lost = session.closed and isinstance(error, (SQLAlchemyError, psycopg.Error))
-                if is_lost:
-                    connection.invalidate()
-                connection.close()
-                if not (was_used and is_lost and monotonic() < until + _GRACE):
-                    raise
+    def _pinned(
+        self, connection: sa.Connection, isolation: psycopg.IsolationLevel, *, is_reader: bool
+    ) -> sa.Connection:
+        """A new transaction, in which names are looked up where the tables are."""
+        session = _session(connection)
+        left = session.deadline - _GRACE - monotonic()
+        session.deadline = math.inf if is_reader else session.deadline
+        session.isolation_level, session.read_only = isolation, is_reader or None
+        known = self._place
+        where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
+        limits = [str(max(1, round(1000 * each))) for each in (left, self._wait + _GRACE)]
+        try:
+            pinned = connection.exec_driver_sql(_PIN + where[0], (*limits, *where[1:])).one()
+        except SQLAlchemyError as error:
+            raise failed(error, beginning=True).of(self.shown) from None
+        fsync, place, is_found, *_ = pinned
+        self._place = place if is_found else None
+        self._warn_of(fsync)
+        return connection.execution_options(schema_translate_map={None: place})
 
     def _connect(
         self, _dialect: object, _record: object, arguments: Iterable[Any], options: Mapping[str, Any]
     ) -> PatientConnection:
         """A new connection. While the server has no room for it, it is waited for like a lock."""
-        due: float = self._due.deadline
+        until = monotonic() + self._wait
         while True:
             try:
-                return connected(arguments, options, deadline=due, silence=self._wait + _GRACE)
+                return connected(arguments, options, deadline=until + _GRACE, silence=self._wait + _GRACE)
             except (psycopg.Error, OSError, ValueError) as error:
                 fault = refused(error)
-                if fault not in (_FULL_HOUSE, _NOT_READY) or monotonic() + _PAUSE > due - _GRACE:
+                if fault not in (_FULL_HOUSE, _NOT_READY) or monotonic() + _PAUSE > until:
                     raise fault.of(self.shown) from None
             sleep(_PAUSE)
 

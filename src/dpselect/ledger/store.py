@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import secrets
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
 
 from dpselect.errors import (
     InvalidAccountError,
     LedgerDamagedError,
     LedgerError,
     LedgerVersionError,
+    MissingExtraError,
     did_you_mean,
     typed,
 )
@@ -30,11 +29,11 @@ from dpselect.ledger.accounts import (
     entry_hash,
     release_hash,
 )
-from dpselect.ledger.database import has_table, raw_of, schema_of
+from dpselect.ledger.arguments import Address
 from dpselect.ledger.records import Entry, entry_of
+from dpselect.ledger.sqlite import SqliteFile
 
 if TYPE_CHECKING:
-    from dpselect.ledger.database import SqliteDatabase
     from dpselect.ledger.postgres import Server
 
 CURRENT = 1
@@ -89,12 +88,36 @@ _LOCK_ALL = "SELECT pg_advisory_xact_lock(7234117045221903)"
 """Until the transaction ends. Any user may hold this lock."""
 
 
-def create(database: SqliteDatabase | Server) -> None:
+def database_at(address: Address, *, wait: float) -> SqliteFile | Server:
+    """The database at an address.
+
+    It gives out transactions, and turns the driver's errors into a `LedgerError`. On SQLite one that writes is alone
+    from its start; on PostgreSQL reading an account in it locks the account's row.
+    """
+    if address.path is not None:
+        return SqliteFile(address.path, address.shown, wait=wait, read_only=address.read_only)
+    try:
+        from dpselect.ledger.postgres import Server
+    except ModuleNotFoundError:
+        raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
+    return Server(address.url, address.shown, wait=wait, table=names.name)
+
+
+def _schema_of(connection: sa.Connection) -> str | None:
+    """The schema of the tables on a server, from its `search_path`; None for a file."""
+    return connection.get_execution_options().get("schema_translate_map", {}).get(None)
+
+
+def _is_there(connection: sa.Connection) -> bool:
+    return sa.inspect(connection).has_table(names.name, schema=_schema_of(connection))
+
+
+def create(database: SqliteFile | Server) -> None:
     """Create the tables in one transaction, unless they are there."""
     with database.writing(create=True) as connection:
-        if connection.dialect.name != "sqlite" and not has_table(connection, names.name):
+        if connection.dialect.name != "sqlite" and not _is_there(connection):
             connection.exec_driver_sql(_LOCK_ALL)  # against somebody who creates them at this moment
-        if not has_table(connection, names.name):
+        if not _is_there(connection):
             _create(connection)
 
 
@@ -106,7 +129,9 @@ def _create(connection: sa.Connection) -> None:
     metadata.create_all(connection)
     connection.execute(names.insert(), {"id": secrets.token_hex(16), "version": CURRENT})
     is_file = connection.dialect.name == "sqlite"
-    place = "" if is_file else f"{connection.dialect.identifier_preparer.quote_identifier(str(schema_of(connection)))}."
+    place = (
+        "" if is_file else f"{connection.dialect.identifier_preparer.quote_identifier(str(_schema_of(connection)))}."
+    )
     # As text: an `sa.Index` with this condition loads the dialects of both databases wherever a ledger is imported.
     connection.exec_driver_sql(
         f"CREATE INDEX dpselect_entries_request ON {place}dpselect_entries (account, request) WHERE request IS NOT NULL"
@@ -144,22 +169,12 @@ _UNDER_REQUEST = _ENTRIES.where(
         )
     )
 )
-_FIRST_PAGE = _ENTRIES.limit(1000)
-_PAGE = _ENTRIES.where(entries.c.sequence > sa.bindparam("after")).limit(1000)
-_AT = _ENTRIES.where(entries.c.sequence == sa.bindparam("place"))
-_MOVE_ON = (
-    accounts.update()
-    .where(accounts.c.number == sa.bindparam("account_key"))
-    .values(state=sa.bindparam("new_state"), head=sa.bindparam("new_head"), seal=sa.bindparam("new_seal"))
+PAGE = 1000
+_PAGE = _ENTRIES.where(entries.c.sequence > sa.bindparam("after"), entries.c.sequence < sa.bindparam("end")).limit(PAGE)
+_ENDS = sa.select(sa.func.min(entries.c.sequence), sa.func.max(entries.c.sequence)).where(
+    entries.c.account == sa.bindparam("account_key")
 )
-_INSERT_ENTRY, _INSERT_RELEASE = entries.insert().inline(), releases.insert().inline()
-
-
-_COLUMNS = ("number", "name", "terms", "state", "head", "seal")
-_written: dict[tuple[object, ...], Account] = {}
-"""The accounts that this process wrote, by what their rows hold. If nobody else charged meanwhile, a row is still the
-same. Comparing it is as strict as checking the seal, and saves parsing it."""
-_CACHED_ACCOUNTS = 256
+_AT = _ENTRIES.where(entries.c.sequence == sa.bindparam("place"))
 
 
 @dataclass(slots=True)
@@ -183,7 +198,7 @@ class Book:
 
     def identify(self) -> None:
         """Read the ledger's id, if its tables are there and of this version."""
-        if not has_table(self.connection, names.name):
+        if not _is_there(self.connection):
             raise LedgerDamagedError(self.ledger, "there is no ledger in it. Opening an account makes one.")
         found = self.connection.execute(sa.select(names)).all()
         if len(found) != 1 or not isinstance(cast(object, found[0].id), str):
@@ -216,32 +231,27 @@ class Book:
 
     def account(self, name: str, *, lock: bool = False) -> Account:
         """The account called `name`; with `lock`, nobody else may change it until the transaction ends."""
-        found = self._do(_LOCKED if lock else _ACCOUNT, {"account_key": name})
-        if not found:
+        row = self.connection.execute(_LOCKED if lock else _ACCOUNT, {"account_key": name}).mappings().first()
+        if row is None:
             hint = did_you_mean(name, self.names())  # a name that is not text is damage, not a missing account
             raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
-        row = found[0]
         self._check_version(row["version"])
-        held = tuple([row[column] for column in _COLUMNS])
-        if held in _written:
-            return _written[held]
-        number, name, terms, state, head, seal = held
         try:
-            if seal != account_seal(number, name, terms, state, head):
+            if row["seal"] != account_seal(*(row[column] for column in ("number", "name", "terms", "state", "head"))):
                 raise ValueError("another seal")
-            return Account.of_texts(terms, state, head)
+            return Account.of_texts(row["terms"], row["state"], row["head"])
         except UNREADABLE:
-            raise self.damaged_account(name) from None
+            text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
+            raise LedgerDamagedError(self.ledger, text) from None
 
-    def rows(self, account: Account, *, after: int | None = None) -> Iterator[Mapping[Any, Any]]:
-        """The rows of the entries after this number, with their stored releases, in order, a thousand at a time.
+    def page(self, account: Account, *, after: int) -> list[Mapping[Any, Any]]:
+        """The rows of the first thousand entries after this number that the account counts, with their releases."""
+        return self._sound(self._entries(_PAGE, account, after=after, end=account.entries), account)
 
-        None: all, even those with negative numbers.
-        """
-        page = self._entries(_FIRST_PAGE if after is None else _PAGE, account, after=after)
-        while page:
-            yield from self._sound(page, account)
-            page = self._entries(_PAGE, account, after=page[-1]["sequence"])
+    def ends(self, account: Account) -> tuple[int | None, int | None]:
+        """The first and the last number of an entry that is there, whatever the account counts."""
+        first, last = self.connection.execute(_ENDS, {"account_key": account.number}).one()
+        return first, last
 
     def under(self, account: Account, request: str) -> list[Entry]:
         """The entries of an account under a request id, in order.
@@ -266,29 +276,28 @@ class Book:
         found = self.connection.execute(statement, {"account_key": account.number, **values})
         return cast("list[Mapping[Any, Any]]", [*found.mappings()])
 
-    def _sound(self, rows: Iterable[Mapping[Any, Any]], account: Account) -> Iterator[Mapping[Any, Any]]:
-        """Check the types in rows of entries, because SQLite stores anything in any column; and stored releases."""
+    def _sound(self, rows: list[Mapping[Any, Any]], account: Account) -> list[Mapping[Any, Any]]:
+        """Rows of entries whose types are right, as SQLite stores anything in any column; and their releases."""
         for each in rows:
             texts = isinstance(each["body"], str) and isinstance(each["hash"], str)
             others = all(isinstance(each[name], str | None) for name in ("request", "release", "release_hash"))
             if not (texts and others and isinstance(each["sequence"], int)):
-                raise self._damaged_entry(account.name, each["sequence"])
+                raise _damaged_entry(account.name, each["sequence"], ledger=self.ledger)
             digest = None if each["release"] is None else release_hash(each["hash"], each["release"])
             if digest != each["release_hash"]:
                 place = f"entry {each['sequence']} of account {account.name!r}"
                 raise LedgerDamagedError(self.ledger, f"{place} has another release than was stored.")
-            yield each
+        return rows
 
     def read(self, row: Mapping[Any, Any], account: Account) -> Entry:
         """The entry of a row."""
-        with self.readable(account.name, row["sequence"]):
+        with readable(account.name, row["sequence"], ledger=self.ledger):
             return entry_of(row)
 
     def open(self, account: Account) -> Account:
         """Write a new account, and its opening."""
-        head = account.to_head(self.id)
-        held = {"number": account.number, "name": account.name, "terms": account.terms, "state": head.state}
-        self.connection.execute(accounts.insert(), {**held, "head": head.hash, "seal": head.seal})
+        fixed = {"number": account.number, "name": account.name, "terms": account.terms}
+        self.connection.execute(accounts.insert(), fixed | account.moving)
         epsilon = str(account.epsilon)
         return self.append(account.next(), "open", terms=account.terms, epsilon=epsilon, unit=account.unit)
 
@@ -304,64 +313,30 @@ class Book:
         sequence = after.entries - 1
         text = canonical({**stamp, **fields, **noted, "account": after.name, "sequence": sequence})
         new = replace(after, head=entry_hash(after.head, text))
-        self.head = head = new.to_head(self.id)
         place = {"account": new.number, "sequence": sequence, "request": fields.get("request")}
-        self._do(_INSERT_ENTRY, {**place, "body": text, "hash": head.hash})
-        moved = {"new_state": head.state, "new_head": head.hash, "new_seal": head.seal}
-        self._do(_MOVE_ON, {"account_key": new.number, **moved})
-        if len(_written) >= _CACHED_ACCOUNTS:
-            _written.clear()
-        _written[new.number, new.name, new.terms, head.state, head.hash, head.seal] = new
+        self.connection.execute(entries.insert(), {**place, "body": text, "hash": new.head})
+        self.connection.execute(accounts.update().where(accounts.c.number == new.number).values(new.moving))
+        self.head = new.to_head(self.id)
         return new
 
     def insert_release(self, account: Account, sequence: int, release: str, digest: str) -> None:
         """Store the answer of a charge."""
-        self._do(_INSERT_RELEASE, {"account": account.number, "sequence": sequence, "body": release, "hash": digest})
-
-    def _do(self, statement: sa.Insert | sa.Update | sa.Select[Any], values: Mapping[str, Any]) -> list[Any]:
-        """The rows that a statement finds, by the names of their columns.
-
-        On SQLite it goes to the driver directly, which makes a charge a third faster. So the statement has to be the
-        same object each time, with values of the same names.
-        """
-        if self.connection.dialect.name != "sqlite":
-            found = self.connection.execute(statement, values)
-            return [*found.mappings()] if found.returns_rows else []
-        text, parameters = _compiled(statement, tuple(values))
-        given = [values[name] for name in parameters]
-        rows = raw_of(self.connection).execute(text, given).fetchall()  # all, so that the statement is finished
-        columns = statement.selected_columns.keys() if isinstance(statement, sa.Select) else ()
-        return [dict(zip(columns, row, strict=True)) for row in rows]
-
-    def damaged_account(self, name: str) -> LedgerDamagedError:
-        """The error for an account whose row is not the one that the ledger wrote."""
-        text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
-        return LedgerDamagedError(self.ledger, text)
-
-    def _damaged_entry(self, account: str, place: object) -> LedgerDamagedError:
-        """The error for an entry that no ledger wrote."""
-        place = place if isinstance(place, int) else "?"
-        return LedgerDamagedError(self.ledger, f"entry {place} of account {account!r} cannot be read.")
-
-    @contextmanager
-    def readable(self, account: str, place: object) -> Generator[None]:
-        """A block that reads the text of an entry: if no ledger wrote it, whatever that raises becomes damage."""
-        try:
-            yield
-        except LedgerError:
-            raise
-        except UNREADABLE:
-            raise self._damaged_entry(account, place) from None
+        self.connection.execute(
+            releases.insert(), {"account": account.number, "sequence": sequence, "body": release, "hash": digest}
+        )
 
 
-_DIALECT = sqlite.dialect()  # type: ignore[no-untyped-call]
+def _damaged_entry(account: str, place: object, *, ledger: str) -> LedgerDamagedError:
+    place = place if isinstance(place, int) else "?"
+    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
 
 
-@functools.lru_cache(maxsize=16)
-def _compiled(
-    statement: sa.Insert | sa.Update | sa.Select[Any], columns: tuple[str, ...]
-) -> tuple[str, tuple[str, ...]]:
-    """The text for SQLite, and the names of its parameters in order."""
-    keys = list(columns) if isinstance(statement, sa.Insert) else None
-    compiled = cast(Any, statement.compile(dialect=_DIALECT, column_keys=keys))
-    return str(compiled), tuple(compiled.positiontup)
+@contextmanager
+def readable(account: str, place: object, *, ledger: str) -> Generator[None]:
+    """A block that reads the text of an entry: if no ledger wrote it, whatever that raises becomes damage."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except UNREADABLE:
+        raise _damaged_entry(account, place, ledger=ledger) from None

@@ -18,14 +18,13 @@ from dpselect.ledger.accounts import (
     FIRST,
     Account,
     Head,
-    account_seal,
     canonical,
     cost_from,
     entry_hash,
     fraction_of,
 )
 from dpselect.ledger.records import body_of
-from dpselect.ledger.store import Book, accounts, entries, releases
+from dpselect.ledger.store import Book, accounts, entries, readable, releases
 
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
@@ -56,7 +55,7 @@ def refuse_behind(book: Book, account: Account, noted: Head | None) -> None:
             raise LedgerForkedError(book.ledger, f"account {name!r} differs from its anchor: {_BESIDE}")
         return  # nearly always: no entry has to be read
     refuse_unless_there(book, account, noted.sequence, noted.hash)
-    with book.readable(name, noted.sequence):
+    with readable(name, noted.sequence, ledger=book.ledger):
         known = Account.of_texts(account.terms, noted.state, noted.hash)
         has_spent_less = not account.total.covers(known.total)
     if has_spent_less:
@@ -118,36 +117,33 @@ def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
         raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 
 
-def verified(book: Book, name: str, noted: Head | None, *, only_new: bool) -> tuple[Account, int]:
-    """The account, followed from its opening, and the largest number that its entries say that an anchor had noted.
+def refuse_surplus(book: Book, account: Account) -> None:
+    """Refuse entries that the account does not count."""
+    for place in book.ends(account):
+        if place is not None and not 0 <= place < account.entries:
+            text = f"account {account.name!r} has an entry {place}, which it does not count."
+            raise LedgerDamagedError(book.ledger, text)
 
-    With `only_new` it is followed from the state that the anchor noted, whose seal shows that the terms are the same.
+
+def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str, own_id: str) -> int:
+    """Follow the account from its opening to what it says now.
+
+    Returns the largest number that an anchor had noted, as the entries say; -1 if they say nothing of one.
     """
-    account = book.account(name)
-    refuse_behind(book, account, noted)
-    followed: Account | None = None
-    place, once = 0, -1
-    if only_new and noted is not None:
-        if account_seal(account.number, name, account.terms, noted.state, noted.hash) != noted.seal:
-            raise book.damaged_account(name)
-        with book.readable(name, noted.sequence):
-            followed = Account.of_texts(account.terms, noted.state, noted.hash)
-        place = noted.sequence + 1
+    name, place, once = account.name, 0, -1
+    before: Account | None = None
     try:
-        for row in book.rows(account, after=place - 1 if place else None):
-            if row["sequence"] < 0:
-                text = f"account {name!r} has an entry {row['sequence']}, before its first."
-                raise LedgerDamagedError(book.ledger, text)
-            with book.readable(name, place):
-                followed, known = _followed(row, followed, account, place=place, own_id=book.id)
+        for row in rows:
+            with readable(name, place, ledger=ledger):
+                before, known = _followed(row, before, account, place=place, own_id=own_id)
             place, once = place + 1, max(once, known)
         if place < account.entries:
             raise _WrongEntryError("is missing")
-        if followed != account:
+        if before != account:
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
-        raise LedgerDamagedError(book.ledger, f"entry {place} of account {name!r} {wrong}.") from None
-    return account, once
+        raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
+    return once
 
 
 def _followed(
