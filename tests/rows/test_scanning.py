@@ -150,7 +150,7 @@ def test_a_damaged_parquet_is_refused_in_fixed_words(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(InvalidDataError) as caught:
         count(path, ["a"])
-    said = "expected a file that can be read to its end. It is damaged, or was changed while it was read."
+    said = "expected a Parquet file that can be read to its end. It is cut off, damaged or encrypted, or was changed while it was read."
     assert str(caught.value) == f"source={str(path)!r}: {said}"
     assert caught.value.__context__ is None
     assert "SENTINEL" not in reachable(caught.value)

@@ -27,7 +27,6 @@ from dpselect.rows.duckdb.arrow import (
     sliced,
     taken,
 )
-from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files.lines import Reading
 
 _READ_BYTES = 1 << 18
@@ -41,15 +40,8 @@ _BYTES_OF_A_REFERENCE = 8
 
 
 def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
-    """The columns of the file's schema, and the fields of its structs.
-
-    Raises:
-        InvalidDataError: the footer cannot be read, or two columns have the same name.
-    """
-    kind = "a Parquet file" if path.lower().endswith(".parquet") else "a file"
-    damaged = InvalidDataError("source", shown, f"{kind} that can be read", "Its footer is damaged.")
-    with pa.OSFile(path), TranslatedErrors(lambda _: damaged, OSError, pa.ArrowException):
-        found = schema(path)
+    """The columns of the file's schema, and the fields of its structs; two columns of the same name are refused."""
+    found = schema(path)
     if len(set(found.names)) < len(found.names):
         raise InvalidDataError("source", shown, "columns with different names")
     return columns_of(found)
