@@ -17,11 +17,11 @@ import numpy as np
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Condition, Holds, Progress
 from dpselect.rows.duckdb.arrow import RecordBatch, of_numpy, pa, pc
-from dpselect.rows.duckdb.cells import ShortValues, compared
+from dpselect.rows.duckdb.cells import Cell, compared
 from dpselect.rows.duckdb.connection import Connection, literal
 from dpselect.rows.duckdb.dialect import DUCKDB
 from dpselect.rows.duckdb.engine import Embedded, answer, candidate_table
-from dpselect.rows.duckdb.scan import LINE, Cell, Scan, Source
+from dpselect.rows.duckdb.scan import LINE, Scan, Source
 from dpselect.rows.row_rules import MISSING, Number, Unit, Value, Within, rule
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -131,7 +131,7 @@ def inspected(
     asked = {f"value{at}": each for at, each in enumerate(sought)}
     both: dict[str, Condition | Sought] = {**met, **asked}
     listed = {name: compared(each.listed, engine.format) for name, each in both.items() if each.listed is not None}
-    cells = {name: Cell(each.column, ShortValues.of(listed.get(name))) for name, each in both.items()}
+    cells = {name: Cell.of(each.column, listed.get(name)) for name, each in both.items()}
     left_out: list[int] = []
     source = engine.source.counting(left_out.extend)
 
@@ -142,7 +142,7 @@ def inspected(
         look.fill(" AND ".join(_counts(name, each) for name, each in met.items()) or "true")
         return look.all(left_out)
 
-    scan = _Cells(source, {"unit": Cell(unit.source, None), **cells}, format=engine.format)
+    scan = _Cells(source, {"unit": Cell(unit.source), **cells}, format=engine.format)
     return answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
 
 
