@@ -193,10 +193,11 @@ def _of_rows(rows: Rows, sought: list[Sought], many: str, progress: Any) -> Chec
         for at, (each, (said, _), more) in enumerate(zip(sought, columns, advice, strict=True)):
             name = f"{printable(each.column.name)}: " if at else ""
             problems += [f"{name}{sentence}" for sentence in (*said, *filter(None, [more]))]
-        several = f", {look.several:,} of them with several {many}, up to {look.most:,}" if look.several else ""
+        has_several = bool(many) and look.several > 0
+        several = f", {look.several:,} of them with several {many}, up to {look.most:,}" if has_several else ""
         about = [
             f"{_heading(sought)}: {look.usable_rows:,} of {look.rows:,} rows count.",
-            f"{printable(rows.unit)}: {look.usable_units:,} of {look.units:,} units take part{several if many else ''}.",
+            f"{printable(rows.unit)}: {look.usable_units:,} of {look.units:,} units take part{several}.",
             *filter(None, [scope([each.words for each in rows.conditions])]),
         ]
         return Check(
