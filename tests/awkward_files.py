@@ -170,10 +170,10 @@ CASES = [
         option="--delimiter tab",
     ),
     Case(
-        "vertical bars",
+        "pipes",
         "refused",
         paid(str, delimiter="|", header="who|value"),
-        said="It looks separated by vertical bars.",
+        said="It looks separated by pipes.",
         option="--delimiter pipe",
     ),
     Case(

@@ -22,7 +22,7 @@ from dpselect.errors import SelectionError
 from dpselect.rows.columns import Amount, Column, Grouping, Holds
 from dpselect.rows.duckdb import cells, connection, dialect
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
-from dpselect.rows.duckdb.cells import LONG, ShortValues, short_units
+from dpselect.rows.duckdb.cells import LONG, Cell, short_units
 from dpselect.rows.files import typed_files
 from dpselect.rows.opening import open_table
 from dpselect.rows.row_rules import Value, rule
@@ -223,7 +223,7 @@ WORDS = [
 def test_long_texts_are_read_as_they_were(kind: CandidateKind) -> None:
     chance = random.Random(20261122)
     texts = pa.array([*WORDS, *(written(chance) for _ in range(1500))], pa.large_string())
-    short = ShortValues(kind, LONG)(texts)
+    short = Cell(Column("value", Holds.ANYTHING), kind).made(texts, None)
     assert max(len(text) for text in short.to_pylist() if text is not None) <= LONG
     read = [rule(Value(Column("", Holds.ANYTHING), kind), name, dialect.DUCKDB) for name in ("texts", "short")]
     rows = pa.table({"texts": texts, "short": short})

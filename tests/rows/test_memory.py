@@ -104,7 +104,7 @@ def test_long_text_that_is_stored_once_is_written_out_in_pieces(type_: pa.DataTy
 def test_long_text_in_a_file_is_written_out_in_pieces(tmp_path: Path) -> None:
     columns = (Column("unit", Holds.INTEGERS), Column("value", Holds.TEXT))
     table = pa.table({"unit": range(53), "value": repeated(pa.array([LONG, "x", "y"]), 50)})
-    for stored, dictionary in (("once", True), ("each", False)):
+    for stored, dictionary in (("once.parquet", True), ("each.parquet", False)):
         pq.write_table(table, tmp_path / stored, use_dictionary=dictionary, compression="zstd")
         batches = list(typed_files.rows(Reading(str(tmp_path / stored), columns)))
         assert sum(batch.num_rows for batch in batches) == 53

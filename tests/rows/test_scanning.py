@@ -19,7 +19,7 @@ import pytest
 from pyarrow import csv
 
 from dpselect.errors import InvalidDataError, SelectionError
-from dpselect.rows.duckdb import connection, engine, scan
+from dpselect.rows.duckdb import cells, connection, engine
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import CandidateCounts, PublicCandidates
@@ -58,14 +58,14 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     large: Table, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
-    short_units = scan.short_units
+    short_units = cells.short_units
     looked = threading.Semaphore(0)
 
     def slowly(*arguments: Any) -> Any:
         assert looked.acquire(timeout=60)  # once a batch, or all could be read before the caller's thread looks
         return short_units(*arguments)
 
-    monkeypatch.setattr(scan, "short_units", slowly)
+    monkeypatch.setattr(cells, "short_units", slowly)
     seen: list[float] = []
     threads: set[int] = set()
 
@@ -150,7 +150,8 @@ def test_a_damaged_parquet_is_refused_in_fixed_words(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(InvalidDataError) as caught:
         count(path, ["a"])
-    said = "expected a file that can be read to its end. It is damaged, or was changed while it was read."
+    cut = "It is cut off, damaged or encrypted, or was changed while it was read."
+    said = f"expected a Parquet file that can be read to its end. {cut}"
     assert str(caught.value) == f"source={str(path)!r}: {said}"
     assert caught.value.__context__ is None
     assert "SENTINEL" not in reachable(caught.value)

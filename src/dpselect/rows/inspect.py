@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -17,11 +17,11 @@ import numpy as np
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Condition, Holds, Progress
 from dpselect.rows.duckdb.arrow import RecordBatch, of_numpy, pa, pc
-from dpselect.rows.duckdb.cells import ShortValues, compared
+from dpselect.rows.duckdb.cells import Cell, compared
 from dpselect.rows.duckdb.connection import Connection, literal
 from dpselect.rows.duckdb.dialect import DUCKDB
-from dpselect.rows.duckdb.engine import Embedded, answer, candidate_table
-from dpselect.rows.duckdb.scan import LINE, Cell, Scan, Source
+from dpselect.rows.duckdb.engine import Answer, Embedded, answer, candidate_table
+from dpselect.rows.duckdb.scan import LINE, Scan, Source
 from dpselect.rows.row_rules import MISSING, Number, Unit, Value, Within, rule
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -103,46 +103,30 @@ class Sought(NamedTuple):
         return CandidateKind.NUMBER if self.listed is None else self.listed.kind
 
 
-class Inspection(NamedTuple):
-    """Exact numbers, which are not private, and sentences with the first cells that do not count.
-
-    Attributes:
-        rows: all there are; the usable ones have a unit and all that is sought.
-        units: in all rows; the usable ones have a usable row.
-        several: usable units with several usable rows, or, of candidates, with several of them; and the most of one.
-        said: about lines, rows and units.
-        columns: of each that is sought, what is said, and how its cells are written.
-    """
-
-    rows: int
-    usable_rows: int
-    units: int
-    usable_units: int
-    several: tuple[int, int]
-    said: list[str]
-    columns: list[tuple[list[str], tuple[Written, ...]]]
-
-
 def inspected(
-    engine: Embedded, unit: Column, sought: Sequence[Sought], conditions: Sequence[Condition], progress: Progress | None
-) -> Inspection:
-    """Look at every row of a table in this process that meets the conditions."""
+    engine: Embedded,
+    unit: Column,
+    sought: Sequence[Sought],
+    conditions: Sequence[Condition],
+    progress: Progress | None,
+    say: Callable[[Look], Answer],
+) -> Answer:
+    """What can be said of a look at every row of a table in this process that meets the conditions."""
     met = {f"condition{at}": each for at, each in enumerate(conditions)}
     asked = {f"value{at}": each for at, each in enumerate(sought)}
     both: dict[str, Condition | Sought] = {**met, **asked}
     listed = {name: compared(each.listed, engine.format) for name, each in both.items() if each.listed is not None}
-    cells = {name: Cell(each.column, ShortValues.of(listed.get(name))) for name, each in both.items()}
+    cells = {name: Cell.of(each.column, listed.get(name)) for name, each in both.items()}
     left_out: list[int] = []
     source = engine.source.counting(left_out.extend)
 
-    def query(connection: Connection) -> Inspection:
+    def query(connection: Connection) -> Answer:
         for name, each in listed.items():
             connection.register(f"{name}_list", candidate_table(each))
-        look = _Look(connection, source, engine.format, unit, sought)
-        look.fill(" AND ".join(_counts(name, each) for name, each in met.items()) or "true")
-        return look.all(left_out)
+        where = " AND ".join(_counts(name, each) for name, each in met.items()) or "true"
+        return say(Look(connection, source, engine.format, unit, sought, where, left_out))
 
-    scan = _Cells(source, {"unit": Cell(unit.source, None), **cells}, format=engine.format)
+    scan = _Cells(source, {"unit": Cell(unit.source), **cells}, format=engine.format)
     return answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
 
 
@@ -188,21 +172,33 @@ class _Cells(Scan):
         return pa.RecordBatch.from_pydict(arrays)
 
 
-class _Look:
-    """The rows in two tables: ``cells``, of all rows, and ``units``."""
+class Look:
+    """The rows in two tables: ``cells``, of all rows, and ``units``. Exact numbers, and sentences with the first cells.
+
+    Attributes:
+        rows: all there are; the usable ones have a unit and all that is sought.
+        units: in all rows; the usable ones have a usable row.
+        several: usable units with several usable rows, or, of candidates, with several of them.
+        most: the most of one.
+        words: of the declared format.
+    """
 
     def __init__(
-        self, connection: Connection, source: Source, format: Format | None, unit: Column, sought: Sequence[Sought]
+        self,
+        connection: Connection,
+        source: Source,
+        format: Format | None,
+        unit: Column,
+        sought: Sequence[Sought],
+        where: str,
+        left_out: Sequence[int],
     ) -> None:
-        self._connection, self._source, self._sought = connection, source, sought
-        self._words = {} if format is None else format.words
-        self._of, self._unit = unit, printable(unit.shown)
-
-    def fill(self, where: str) -> None:
-        """Make the tables, of those rows that meet a condition."""
-        raw = "raw_unit" if self._of.holds in _TEXT else "unit::VARCHAR"
-        read, joins = [f"{rule(Unit(self._of), 'unit', DUCKDB)} AS who", "nth", f"{raw} AS raw"], ""
-        for at, each in enumerate(self._sought):
+        self._connection, self._source, self._sought, self._left_out = connection, source, sought, left_out
+        self.words: dict[str, Any] = {} if format is None else format.words
+        self._unit = printable(unit.shown)
+        raw = "raw_unit" if unit.holds in _TEXT else "unit::VARCHAR"
+        read, joins = [f"{rule(Unit(unit), 'unit', DUCKDB)} AS who", "nth", f"{raw} AS raw"], ""
+        for at, each in enumerate(sought):
             name, value = f"value{at}", _value(f"value{at}", each)
             what = value if each.between is None else f"CASE WHEN {_counts(name, each)} THEN {value} END"
             if each.listed is not None:
@@ -211,31 +207,26 @@ class _Look:
             is_text = each.column.holds in _TEXT
             text = f"raw_{name}" if is_text else f"CASE WHEN {value} IS NULL THEN {name}::VARCHAR END"
             read.append(f"{what} AS what{at}, {value} IS NOT NULL AS is_read{at}, {text} AS text{at}")
-        self._connection.execute(f"CREATE TEMP TABLE cells AS SELECT {', '.join(read)} FROM rows{joins} WHERE {where}")
-        usable = " AND ".join(f"what{at} IS NOT NULL" for at in range(len(self._sought)))
-        several = "count(*)" if self._sought[0].listed is None else "count(DISTINCT what0)"
-        self._connection.execute(
+        connection.execute(f"CREATE TEMP TABLE cells AS SELECT {', '.join(read)} FROM rows{joins} WHERE {where}")
+        usable = " AND ".join(f"what{at} IS NOT NULL" for at in range(len(sought)))
+        several = "count(*)" if sought[0].listed is None else "count(DISTINCT what0)"
+        connection.execute(
             "CREATE TEMP TABLE units AS SELECT who::VARCHAR AS name, min(nth) AS nth, count(*) AS n,"
             f" count(*) FILTER ({usable}) AS usable, {several} FILTER ({usable}) AS several FROM cells"
             " WHERE who IS NOT NULL GROUP BY who"
         )
-
-    def all(self, left_out: Sequence[int]) -> Inspection:
-        """Everything."""
-        (rows,) = self._one("SELECT count(*) FROM cells")
-        usable_rows, units, usable_units, *several = self._one(
-            "SELECT coalesce(sum(usable), 0)::BIGINT, count(*), count(*) FILTER (usable > 0),"
-            " count(*) FILTER (several > 1), coalesce(max(several), 0) FROM units"
+        self.rows, self.usable_rows, self.units, self.usable_units, self.several, self.most = self._one(
+            "SELECT (SELECT count(*) FROM cells), coalesce(sum(usable), 0)::BIGINT, count(*),"
+            " count(*) FILTER (usable > 0), count(*) FILTER (several > 1), coalesce(max(several), 0) FROM units"
         )
-        said = [*self._of_lines(rows, left_out), *self._of_units(rows, units, usable_units)]
-        columns = [self._of_column(at, each) for at, each in enumerate(self._sought)]
-        return Inspection(rows, usable_rows, units, usable_units, (several[0], several[1]), said, columns)
 
-    def _of_lines(self, rows: int, left_out: Sequence[int]) -> Iterator[str]:
-        if count := len(left_out):
+    def of_lines(self) -> Iterator[str]:
+        """What is said of lines that are no rows, and of rows without a unit."""
+        rows = self.rows
+        if count := len(self._left_out):
             yield (
                 f"{count:,} of {rows + count:,} lines are no rows: another number of fields than the first line, or"
-                f" quotes that do not pair up{self._lines(left_out[:SHOWN])}"
+                f" quotes that do not pair up{self._lines(self._left_out[:SHOWN])}"
             )
         if not rows:
             yield "The table has no rows."
@@ -243,7 +234,9 @@ class _Look:
             what = f"have no {self._unit}" if each.text is not None else f"have no {self._unit} that can be read"
             yield f"{_share(each.rows, rows)} {what}: they do not count{self._shown(each)}"
 
-    def _of_units(self, rows: int, units: int, usable: int) -> Iterator[str]:
+    def of_units(self) -> Iterator[str]:
+        """What is said of how many there are, and of those that may be no people or others once more."""
+        rows, units, usable = self.rows, self.units, self.usable_units
         unit, (largest, _) = self._unit, self._units("n = (SELECT max(n) FROM units)", "LIMIT 1")
         if 0 < units <= FEW_UNITS and rows >= 10 * units:
             yield f"There {'is' if units == 1 else 'are'} only {_number_of(units)}. Is {unit} whose a row is?"
@@ -271,9 +264,9 @@ class _Look:
             may = "may be the same as another one, written in another way, and count beside it"
             yield f"{_number_of(sum(more for *_, more in pairs))} {may}: {named}."
 
-    def _of_column(self, at: int, sought: Sought) -> tuple[list[str], tuple[Written, ...]]:
+    def of_column(self, at: int) -> tuple[list[str], tuple[Written, ...]]:
         """What is said of its cells in rows with a unit, and how they are written."""
-        what, shape = f"what{at}", f"CASE WHEN what{at} IS NULL THEN text{at} END"
+        sought, what, shape = self._sought[at], f"what{at}", f"CASE WHEN what{at} IS NULL THEN text{at} END"
         state = f"CASE WHEN {what} IS NOT NULL THEN 0 WHEN is_read{at} THEN 1 ELSE 2 END"
         if sought.kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
             shape = f"regexp_replace(regexp_replace(text{at}, '[0-9]', '0', 'g'), '0{{5,}}', '0000', 'g')"
@@ -337,11 +330,11 @@ class _Look:
             return "."
         both = zip(rows, texts, strict=True)
         shown = ", ".join(f"{self._source.place(row)}: {short(text)}" for row, text in both)
-        if "encoding" not in self._words and any("\ufffd" in text for text in texts):
+        if "encoding" not in self.words and any("\ufffd" in text for text in texts):
             help = " If they are text of Windows: Format(encoding='cp1252')."
         elif any('="' in text for text in texts):
             help = ' ="..." is a formula for spreadsheets: write the text alone.'
-        elif "quoted_line_breaks" not in self._words and any(text.count('"') % 2 for text in texts):
+        elif "quoted_line_breaks" not in self.words and any(text.count('"') % 2 for text in texts):
             help = " If line breaks stand inside quotes: Format(quoted_line_breaks=True)."
         else:
             help = ""

@@ -8,21 +8,24 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError
+from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format
 from dpselect.questions.words import counted
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.cells import as_read, compared
-from dpselect.rows.inspect import NO_VALUE, SHOWN, Sought, Written, short
+from dpselect.rows.inspect import BESIDE, NO_VALUE, READ, SHOWN, UNREAD, Sought, Written, short
 from dpselect.rows.row_rules import PATTERNS
 from dpselect.summaries import CandidateKind, as_date
 
 Cells = tuple[Sought, Sequence[Written]]
 """A column, and how its cells are written."""
+
+Words = Mapping[str, Any]
+"""Of a format."""
 
 _GAP = "[ \u00a0\u202f]?"
 _SYMBOL = "([A-Za-z]{0,3}[$€£¥₹₽₩₺₪₫%‰]|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł)"
@@ -31,7 +34,7 @@ _NUMBER = re.compile(
     f"(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?"
 )
 _NUMBERS = (CandidateKind.NUMBER, CandidateKind.INTEGER)
-_MARKS: tuple[Mapping[str, Any], ...] = (
+_MARKS: tuple[Words, ...] = (
     {},
     {"thousands": ","},
     {"decimal": ","},
@@ -45,130 +48,117 @@ _DATES = (
     *("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%d-%b-%Y", "%d %b %Y", "%Y%m%d"),
 )
-_OF_DATES: tuple[Mapping[str, Any], ...] = (
+_OF_DATES: tuple[Words, ...] = (
     {"as_date": True},
     *({"date_format": each} for each in _DATES),
     *({"date_format": each, "as_date": True} for each in _DATES),
 )
-_OF_TEXT: tuple[Mapping[str, Any], ...] = ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True})
+_OF_TEXT: tuple[Words, ...] = ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True})
 _AS_WHOLE, _AS_NUMBERS = "candidates of type int", "list one that is not whole, too"
 _OPTIONS = {_AS_WHOLE: "--candidates-as integer", _AS_NUMBERS: "--candidates-as number"}
 _QUOTE = re.compile("[A-Za-z0-9./:%_-]{2,}")
 
 
-class Advice:
-    """What to declare for each of some columns, beside the `words` that are declared already.
+def advised(every: Sequence[Cells], words: Words) -> tuple[list[str], Format | None]:
+    """What to declare for each of some columns, beside the words that are declared already.
 
-    Attributes:
-        suggested: all words together; none if the cells do not tell which.
+    Returns:
+        A sentence about each column, or nothing; and the format with all that is suggested, if the cells tell what.
     """
-
-    def __init__(self, every: Sequence[Cells], words: Mapping[str, Any]) -> None:
-        self._every, self._words = every, dict(words)
-        self._are_clear = True
-        self.suggested = dict(words)
-
-    def said(self, at: int) -> Iterator[str]:
-        """The sentences about one of the columns."""
-        sought, written = self._every[at]
-        unread, read = self._worth_reading(sought, written), _read_in(written)
-        ways = self._ways(sought, unread, read)
-        others = [each for place, each in enumerate(self._every) if place != at]
-        kept = [each for each in ways if all(self._keeps(*other, each) for other in others)]
+    said, suggested, are_clear = list[str](), dict(words), True
+    for sought, written in every:
+        unread, read = _worth_reading(sought, written), _texts(written, READ, BESIDE)
+        ways = _ways(sought, unread, read, words)
+        others = [each for each in every if each[0] is not sought]
+        kept = [each for each in ways if all(_keeps(*other, {**words, **each}) for other in others)]
+        are_clear &= len(kept) == 1 or not ways
         if not kept:
-            self._are_clear &= not ways
-            said = "What would read them reads another column as something else." if ways else ""
-            yield from filter(None, [said or self._otherwise(sought, read, unread)])
-            return
-        first, *others = kept
-        self.suggested |= first
-        self._are_clear &= not others
-        also = f" Or {' or '.join(map(_format_of, others))}: the cells do not tell." if others else ""
+            another = "What would read them reads another column as something else."
+            said.append(another if ways else _otherwise(sought, read, unread, words))
+            continue
+        first, *more = kept
+        suggested |= first
+        also = f" Or {' or '.join(map(_format_of, more))}: the cells do not tell." if more else ""
         dots = first.get("thousands") == "." and any("." in each for each in read)
         then = "and 1.234 as 1234" if dots else "all others as now"
-        more = counted(sum(unread.values()), "more row")
-        yield f"Try {_format_of(first)}: with it {more} can count, {then}.{also}"
-
-    @property
-    def format(self) -> Format | None:
-        """The declared format with all that was suggested, if the cells tell what."""
-        return Format(**self.suggested) if self._are_clear and self.suggested != self._words else None
-
-    def _worth_reading(self, sought: Sought, written: Sequence[Written]) -> dict[str, int]:
-        """The cells that do not count, but look as if they were meant to, and how many rows have each."""
-        is_text = sought.kind is CandidateKind.TEXT
-        found = {each.text: each.rows for each in written if each.state == (1 if is_text else 2) and each.text}
-        found = {text: rows for text, rows in found.items() if not NO_VALUE.fullmatch(text.strip())}
-        if is_text:
-            listed = {_alike(each) for each in _listed(sought)}
-            return {text: rows for text, rows in found.items() if _alike(text) in listed}
-        if sought.column.holds is not Holds.ANYTHING:
-            return {}
-        looks = re.compile(".*[0-9].*", re.DOTALL) if sought.kind is CandidateKind.DATE else _NUMBER
-        return {text: rows for text, rows in found.items() if looks.fullmatch(text.strip())}
-
-    def _ways(self, sought: Sought, unread: Iterable[str], read: Sequence[str]) -> list[Mapping[str, Any]]:
-        """The words of a format with which all of these cells are read; the fewest that do."""
-        every = list(unread) if sought.kind is CandidateKind.TEXT else [*unread, *read]
-        tried = {CandidateKind.TEXT: _OF_TEXT, CandidateKind.DATE: _OF_DATES}.get(sought.kind, _MARKS)
-        if sought.kind in _NUMBERS:
-            stripped = str(self._words.get("strip", ""))
-            symbols = {_symbol(each, stripped) for each in every}
-            if len(symbols) != 1:  # no option makes numbers with a symbol mean the same as others
-                return []
-            strip = {"strip": stripped + symbol} if (symbol := symbols.pop()) else {}
-            tried = [{k: v for k, v in {**each, **strip}.items() if self._words.get(k) != v} for each in tried]
-        ways = [each for each in tried if unread and each and self._all_read(sought, every, each)]
-        return [each for each in ways if not any(other.items() < each.items() for other in ways)]
-
-    def _otherwise(self, sought: Sought, read: Sequence[str], unread: Mapping[str, int]) -> str:
-        """What helps where no option does."""
-        kind, dots = sought.kind, [each for each in read if "." in each]
-        if not unread:
-            if kind not in _NUMBERS or self._words or not dots:
-                return ""
-            are_thousands = all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots)
-            as_thousands = _format_of({"thousands": ".", "decimal": ","})
-            said = f"All dots stand before three digits. If they are between thousands: {as_thousands}."
-            return said if are_thousands else ""
-        if kind is CandidateKind.INTEGER:
-            return f"Numbers that are not whole match candidates only as numbers: {_AS_NUMBERS}."
-        if kind is CandidateKind.DATE and all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in unread):
-            return "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there."
-        if kind is not CandidateKind.TEXT:
-            return "No option makes all of them mean the same. Write them in one way first."
-        listed = {_alike(each): each for each in _listed(sought)}
-        some = ", ".join(f"{short(cell)} for {short(listed[_alike(cell)])}" for cell in list(unread)[:SHOWN])
-        are_whole = all(re.fullmatch("0|[1-9][0-9]*", each) for each in listed.values())
-        if not (are_whole and all(re.fullmatch(" *[0-9]+([.]0*)? *", each) for each in unread)):
-            return f"Candidates are written in another way, such as {some}: give them as they are written."
-        return f"Candidates are written as another number, such as {some}. Both are read alike with {_AS_WHOLE}."
-
-    def _keeps(self, sought: Sought, written: Sequence[Written], words: Mapping[str, Any]) -> bool:
-        """Whether what is read now is read then, too, and a list is still one of different values."""
-        if sought.kind is CandidateKind.TEXT:
-            return (format := self._format(words)) is not None and bool(_compared(sought, format))
-        is_text = sought.kind in _NUMBERS and sought.column.holds is Holds.ANYTHING
-        return not is_text or self._all_read(sought, _read_in(written), words)
-
-    def _format(self, words: Mapping[str, Any]) -> Format | None:
-        try:
-            return Format(**{**self._words, **words})
-        except InvalidParameterError:
-            return None
-
-    def _all_read(self, sought: Sought, cells: Iterable[str], words: Mapping[str, Any]) -> bool:
-        if (format := self._format(words)) is None:
-            return False
-        is_text = sought.kind is CandidateKind.TEXT
-        column = sought.column if is_text else Column(sought.column.name, Holds.ANYTHING)
-        found = set(as_read(pa.array(cells, pa.large_string()), column, sought.kind, format).to_pylist())
-        if is_text:
-            return found <= _compared(sought, format)
-        return all(each is not None and _is_read(each, sought.kind) for each in found)
+        rows = counted(sum(unread.values()), "more row")
+        said.append(f"Try {_format_of(first)}: with it {rows} can count, {then}.{also}")
+    return said, Format(**suggested) if are_clear and suggested != words else None
 
 
-def _format_of(words: Mapping[str, Any]) -> str:
+def _worth_reading(sought: Sought, written: Sequence[Written]) -> dict[str, int]:
+    """The cells that do not count, but look as if they were meant to, and how many rows have each."""
+    is_text = sought.kind is CandidateKind.TEXT
+    found = {each.text: each.rows for each in written if each.state == (BESIDE if is_text else UNREAD) and each.text}
+    found = {text: rows for text, rows in found.items() if not NO_VALUE.fullmatch(text.strip())}
+    if is_text:
+        listed = {_alike(each) for each in _listed(sought)}
+        return {text: rows for text, rows in found.items() if _alike(text) in listed}
+    if sought.column.holds is not Holds.ANYTHING:
+        return {}
+    looks = re.compile(".*[0-9].*", re.DOTALL) if sought.kind is CandidateKind.DATE else _NUMBER
+    return {text: rows for text, rows in found.items() if looks.fullmatch(text.strip())}
+
+
+def _ways(sought: Sought, unread: Iterable[str], read: Sequence[str], words: Words) -> list[Words]:
+    """The words of a format with which all of these cells are read; the fewest that do."""
+    every = list(unread) if sought.kind is CandidateKind.TEXT else [*unread, *read]
+    tried = {CandidateKind.TEXT: _OF_TEXT, CandidateKind.DATE: _OF_DATES}.get(sought.kind, _MARKS)
+    if sought.kind in _NUMBERS:
+        stripped = str(words.get("strip", ""))
+        symbols = {_symbol(each, stripped) for each in every}
+        if len(symbols) != 1:  # no option makes numbers with a symbol mean the same as others
+            return []
+        strip = {"strip": stripped + symbol} if (symbol := symbols.pop()) else {}
+        tried = [{k: v for k, v in {**each, **strip}.items() if words.get(k) != v} for each in tried]
+    ways = [each for each in tried if unread and each and _all_read(sought, every, {**words, **each})]
+    return [each for each in ways if not any(other.items() < each.items() for other in ways)]
+
+
+def _otherwise(sought: Sought, read: Sequence[str], unread: Mapping[str, int], words: Words) -> str:
+    """What helps where no option does."""
+    kind, dots = sought.kind, [each for each in read if "." in each]
+    if not unread:
+        if kind not in _NUMBERS or words or not dots:
+            return ""
+        are_thousands = all(re.fullmatch("[+-]?[0-9]{1,3}[.]000", each) for each in dots)
+        as_thousands = _format_of({"thousands": ".", "decimal": ","})
+        said = f"All dots stand before three digits. If they are between thousands: {as_thousands}."
+        return said if are_thousands else ""
+    if kind is CandidateKind.INTEGER:
+        return f"Numbers that are not whole match candidates only as numbers: {_AS_NUMBERS}."
+    if kind is CandidateKind.DATE and all(re.fullmatch("[2-7][0-9]{4}([.][0-9]+)?", each) for each in unread):
+        return "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there."
+    if kind is not CandidateKind.TEXT:
+        return "No option makes all of them mean the same. Write them in one way first."
+    listed = {_alike(each): each for each in _listed(sought)}
+    some = ", ".join(f"{short(cell)} for {short(listed[_alike(cell)])}" for cell in list(unread)[:SHOWN])
+    are_whole = all(re.fullmatch("0|[1-9][0-9]*", each) for each in listed.values())
+    if not (are_whole and all(re.fullmatch(" *[0-9]+([.]0*)? *", each) for each in unread)):
+        return f"Candidates are written in another way, such as {some}: give them as they are written."
+    return f"Candidates are written as another number, such as {some}. Both are read alike with {_AS_WHOLE}."
+
+
+def _keeps(sought: Sought, written: Sequence[Written], words: Words) -> bool:
+    """Whether what is read now is read with other words, too, and a list is still one of different values."""
+    is_written = sought.kind in _NUMBERS and sought.column.holds is Holds.ANYTHING
+    return _all_read(sought, _texts(written, READ, BESIDE) if is_written else [], words)
+
+
+def _all_read(sought: Sought, cells: Iterable[str], words: Words) -> bool:
+    """Whether the cells are read, if such a format can be declared."""
+    try:
+        format = Format(**words)
+        listed = {} if sought.listed is None else dict.fromkeys(map(str, compared(sought.listed, format).values))
+    except InvalidParameterError:
+        return False
+    is_text = sought.kind is CandidateKind.TEXT
+    column = sought.column if is_text else Column(sought.column.name, Holds.ANYTHING)
+    found = as_read(pa.array(cells, pa.large_string()), column, sought.kind, format).to_pylist()
+    return all(each in listed if is_text else each is not None and _is_read(each, sought.kind) for each in found)
+
+
+def _format_of(words: Words) -> str:
     return f"Format({', '.join(f'{name}={value!r}' for name, value in words.items())})"
 
 
@@ -190,21 +180,12 @@ def as_options(sentence: str) -> str:
     return re.sub(r"""Format\((\w+=('[^']*'|"[^"]*"|True)(, )?)+\)""", typed, sentence)
 
 
-def _read_in(written: Sequence[Written]) -> list[str]:
-    return [each.text for each in written if each.state != 2 and each.text]
+def _texts(written: Sequence[Written], *states: int) -> list[str]:
+    return [each.text for each in written if each.state in states and each.text]
 
 
 def _listed(sought: Sought) -> list[str]:
     return [] if sought.listed is None else list(map(str, sought.listed.values))
-
-
-def _compared(sought: Sought, format: Format) -> set[str | None]:
-    """A list of text as cells are compared with it; nothing if it would not be one."""
-    assert sought.listed is not None, "text is only compared with a list"
-    try:
-        return {str(each) for each in compared(sought.listed, format).values}
-    except InvalidCandidatesError:
-        return set()
 
 
 def _symbol(number: str, stripped: str) -> str:

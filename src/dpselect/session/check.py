@@ -16,9 +16,9 @@ from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
 from dpselect.rows.columns import check_match, check_numeric
 from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.inspect import Sought, inspected, printable
+from dpselect.rows.inspect import Look, Sought, inspected, printable
 from dpselect.rows.opening import open_table
-from dpselect.session.advice import Advice, as_options
+from dpselect.session.advice import advised, as_options
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicDomain
@@ -184,30 +184,35 @@ def _of_rows(rows: Rows, sought: list[Sought], many: str, progress: Any) -> Chec
     if not isinstance(engine, Embedded):
         hint = "Check some rows in a frame, such as frame.limit(1_000_000).toPandas()."
         raise InvalidDataError("source", Shown(rows.shown), "rows that are in files or in this process", hint)
-    found = inspected(engine, rows.unit_column, sought, rows.conditions, progress)
-    every = [(each, written) for each, (_, written) in zip(sought, found.columns, strict=True)]
-    advice, problems = Advice(every, {} if rows.format is None else rows.format.words), found.said
-    for at, (each, (said, _)) in enumerate(zip(sought, found.columns, strict=True)):
-        name = f"{printable(each.column.name)}: " if at else ""
-        problems += [f"{name}{sentence}" for sentence in (*said, *advice.said(at))]
-    several, most = found.several if many else (0, 0)
-    also = f", {several:,} of them with several {many}, up to {most:,}" if several else ""
-    about = [
-        f"{_heading(sought)}: {found.usable_rows:,} of {found.rows:,} rows count.",
-        f"{printable(rows.unit)}: {found.usable_units:,} of {found.units:,} units take part{also}.",
-        *filter(None, [scope([each.words for each in rows.conditions])]),
-    ]
-    return Check(
-        column=sought[0].column.name,
-        unit=rows.unit,
-        units=found.units,
-        usable_units=found.usable_units,
-        rows=found.rows,
-        usable_rows=found.usable_rows,
-        problems=tuple(problems),
-        suggested=advice.format,
-        about=tuple(about),
-    )
+
+    def say(look: Look) -> Check:
+        problems = [*look.of_lines(), *look.of_units()]
+        columns = [look.of_column(at) for at in range(len(sought))]
+        written = [written for _, written in columns]
+        advice, suggested = advised([*zip(sought, written, strict=True)], look.words)
+        for at, (each, (said, _), more) in enumerate(zip(sought, columns, advice, strict=True)):
+            name = f"{printable(each.column.name)}: " if at else ""
+            problems += [f"{name}{sentence}" for sentence in (*said, *filter(None, [more]))]
+        has_several = bool(many) and look.several > 0
+        several = f", {look.several:,} of them with several {many}, up to {look.most:,}" if has_several else ""
+        about = [
+            f"{_heading(sought)}: {look.usable_rows:,} of {look.rows:,} rows count.",
+            f"{printable(rows.unit)}: {look.usable_units:,} of {look.units:,} units take part{several}.",
+            *filter(None, [scope([each.words for each in rows.conditions])]),
+        ]
+        return Check(
+            column=sought[0].column.name,
+            unit=rows.unit,
+            units=look.units,
+            usable_units=look.usable_units,
+            rows=look.rows,
+            usable_rows=look.usable_rows,
+            problems=tuple(problems),
+            suggested=suggested,
+            about=tuple(about),
+        )
+
+    return inspected(engine, rows.unit_column, sought, rows.conditions, progress, say)
 
 
 def _heading(sought: list[Sought]) -> str:

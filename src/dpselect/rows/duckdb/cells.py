@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -229,40 +228,42 @@ def short_units(column: Array) -> Array:
     return column
 
 
-@dataclass(frozen=True, slots=True)
-class ShortValues:
-    """Shortens the values of a column that are read as candidates or as numbers.
+class Cell(NamedTuple):
+    """One way in which the cells of a column reach the engine: as units, or as values of a kind.
 
     Attributes:
-        kind: the kind that the values are read as.
-        longest: in bytes; no longer text is a candidate.
+        column: the column.
+        kind: what the row rules read them as; None: as units.
+        longest: bytes of the longest text that is a candidate.
 
     >>> long = pa.array(["x" * 2000, " " * 2000 + "7." + "0" * 2000, "0" * 2000 + "8", "9"], pa.large_string())
-    >>> ShortValues.of(PublicCandidates.given([7, 8]))(long).to_pylist()
+    >>> Cell.of(Column("page", Holds.ANYTHING), PublicCandidates.given([7, 8])).made(long, None).to_pylist()
     [None, '7', '8', '9']
-    >>> ShortValues.of(PublicCandidates.given(["7", "9"]))(long).to_pylist()
+    >>> Cell.of(Column("page", Holds.ANYTHING), PublicCandidates.given(["7", "9"])).made(long, None).to_pylist()
     [None, None, None, '9']
     """
 
-    kind: CandidateKind
-    longest: int
+    column: Column
+    kind: CandidateKind | None = None
+    longest: int = 0
 
     @classmethod
-    def of(cls, candidates: PublicCandidates | CandidateKind | None) -> ShortValues:
-        """For a column of candidates, or of unknown names of a kind; None: for a column of numbers."""
+    def of(cls, column: Column, candidates: PublicCandidates | CandidateKind | None) -> Cell:
+        """Of candidates, or of unknown names of a kind; None: of numbers."""
         if not isinstance(candidates, PublicCandidates):
-            return cls(CandidateKind.NUMBER if candidates is None else candidates, LONG)
-        longest = LONG
-        if candidates.kind is CandidateKind.TEXT:
-            texts = cast("tuple[str, ...]", candidates.values)
-            longest = max(LONG, _BYTES_OF_A_CHARACTER * max(map(len, texts)))
-        return cls(candidates.kind, longest)
+            return cls(column, CandidateKind.NUMBER if candidates is None else candidates)
+        texts = cast("tuple[str, ...]", candidates.values) if candidates.kind is CandidateKind.TEXT else ("",)
+        return cls(column, candidates.kind, _BYTES_OF_A_CHARACTER * max(map(len, texts)))
 
-    def __call__(self, column: Array) -> Array:
-        """A column from which the same values are read; null where a long text cannot be of the kind."""
-        if not pa.types.is_large_string(column.type):
-            return column
-        return _replaced(column, partial(_shortened, kind=self.kind), longer_than=self.longest)
+    def made(self, array: Array, format: Format | None) -> Array:
+        """Cells from which the same is read; null where a long text cannot be of the kind."""
+        if self.kind is None:
+            is_text = self.column.holds in (Holds.ANYTHING, Holds.TEXT)
+            return short_units(unit_names(array) if is_text else array)
+        array = as_read(array, self.column, self.kind, format)
+        if not pa.types.is_large_string(array.type):
+            return array
+        return _replaced(array, partial(_shortened, kind=self.kind), longer_than=max(LONG, self.longest))
 
 
 def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -> Array:

@@ -20,10 +20,10 @@ from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Progress
 from dpselect.rows.duckdb.arrow import of_numpy, pa
-from dpselect.rows.duckdb.cells import ShortValues
+from dpselect.rows.duckdb.cells import Cell
 from dpselect.rows.duckdb.connection import Connection, connected
 from dpselect.rows.duckdb.dialect import DuckDB
-from dpselect.rows.duckdb.scan import Cell, DirectScan, Scan, Source
+from dpselect.rows.duckdb.scan import DirectScan, Scan, Source
 from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Name, RowValue, Unit, Value
 from dpselect.rows.statements import Found, Statement, is_interval
@@ -99,13 +99,13 @@ def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str,
 
 def _of(value: RowValue, name: str, statement: Statement) -> tuple[Cell, ...]:
     if isinstance(value, Unit):
-        return (Cell(value.column.source, None),)
+        return (Cell(value.column.source),)
     if value.column.parts:
         both = zip(value.column.sources, statement.parts, strict=True)
-        return tuple(Cell(column, ShortValues.of(listed)) for column, listed in both)
+        return tuple(Cell.of(column, listed) for column, listed in both)
     kind = value.kind if isinstance(value, Value | Name) else CandidateKind.DATE if value.column.days else None
     column = value.column.sources[0] if value.column.days else value.column
-    return (Cell(column, ShortValues.of(statement.lists.get(name, kind))),)
+    return (Cell.of(column, statement.lists.get(name, kind)),)
 
 
 def _found(

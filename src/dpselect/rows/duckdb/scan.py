@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import ARROW_TYPES, Array, RecordBatch, pa
-from dpselect.rows.duckdb.cells import ShortValues, as_read, short_units, unit_names
+from dpselect.rows.duckdb.arrow import ARROW_TYPES, RecordBatch, pa
+from dpselect.rows.duckdb.cells import Cell
 from dpselect.rows.duckdb.connection import Connection, literal, quoted
 from dpselect.rows.failures import reading
 
@@ -131,18 +131,6 @@ def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
     return all(column.holds in _ENGINE_TYPES for column in columns) and len(set(folded)) == len(folded)
 
 
-class Cell(NamedTuple):
-    """One way in which the cells of a column reach the engine.
-
-    Attributes:
-        column: the column.
-        short: shortens its values; None: they are units.
-    """
-
-    column: Column
-    short: ShortValues | None
-
-
 class Scan:
     """Rows of a source as a stream of Arrow batches with the columns that a question needs.
 
@@ -160,7 +148,7 @@ class Scan:
         self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
     ) -> None:
         self.cells, self.kept, self.shown = dict(cells), kept, source.shown
-        self._sources = {name: each.source if each.dated else each for name, (each, _) in cells.items()}
+        self._sources = {name: each.source if each.dated else each for name, (each, *_) in cells.items()}
         self._read = list(dict.fromkeys(self._sources.values()))
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
@@ -213,15 +201,9 @@ class Scan:
             raise
 
     def _named(self, read: dict[Column, Any]) -> RecordBatch:
-        arrays: dict[str, Array] = {}
-        for name, (column, short) in self.cells.items():
-            array = read[self._sources[name]]
-            if short is not None:
-                arrays[name] = short(as_read(array, column, short.kind, self._format))
-            else:
-                is_text = column.holds in (Holds.ANYTHING, Holds.TEXT)
-                arrays[name] = short_units(unit_names(array) if is_text else array)
-        return pa.RecordBatch.from_pydict(arrays)
+        return pa.RecordBatch.from_pydict(
+            {name: cell.made(read[self._sources[name]], self._format) for name, cell in self.cells.items()}
+        )
 
     def _advance(self, amount: int) -> None:
         self._done += amount

@@ -33,19 +33,7 @@ from dpselect.rows.files.lines import Reading, opened
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 
 
-_CALLED = {
-    ",": "commas",
-    ";": "semicolons",
-    "\t": "tabs",
-    "|": "vertical bars",
-    ":": "colons",
-    "^": "carets",
-    "~": "tildes",
-    "#": "number signs",
-    " ": "blanks",
-    "\x01": "control characters 1",
-    "\x1f": "control characters 31",
-}
+_CALLED = {separator: f"{word}s" for word, separator in DELIMITER_WORDS.items()}
 
 _LINE_BREAKS = "If line breaks stand inside quotes: `quoted_line_breaks=True`; docs/files.md says what it costs."
 _TITLES = "If lines such as titles stand above the names, say how many: `skip_lines=1`."
@@ -72,7 +60,7 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
         which = "be" if content[:1] == b"\0" else "le"
         hint = f"If it is UTF-16 without a byte order mark, declare the format: `encoding='utf-16-{which}'`."
         raise InvalidDataError("source", shown, expected, hint if b"\0" in content else "")
-    separated, encoding = f"separated by {_CALLED[delimiter]}", declared.encoding.upper()
+    separated, encoding = f"separated by {_CALLED.get(delimiter, repr(delimiter))}", declared.encoding.upper()
     which = f"line {above + 1}" if above else "a first line"
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
 

@@ -15,19 +15,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import cache
 from importlib import import_module
 from itertools import islice
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import RecordBatch, pa, text_array
-from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files.lines import Reading
 
 MOST_BYTES = 1 << 29
@@ -66,7 +65,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     with _opened(asked.path, asked.shown, asked.declared) as cells:
         names = _names(next(cells, _NO_CELLS), asked.shown, asked.declared.header_row)
         if tuple(names) != tuple(column.name for column in asked.among):
-            raise _damaged(asked.shown)
+            raise EOFError
         places = [names[column.name] for column in asked.columns]
         while block := list(islice(cells, _ROWS)):
             filled = [row for row in block if any(cell.value is not None for cell in row.values())]
@@ -96,14 +95,10 @@ def _opened(path: str, shown: Shown, declared: Format) -> Generator[Iterator[Row
         openpyxl = import_module("openpyxl")
     except ImportError:
         raise MissingExtraError("Excel files", "excel") from None
-    with TranslatedErrors(lambda _: _damaged(shown)):
-        _check_size(path, shown)
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        try:
-            book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
-            yield _rows_of(book, _chosen(book, shown, declared.sheet), declared.header_row)
-        finally:
-            book.close()
+    _check_size(path, shown)
+    with closing(openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)) as book:
+        book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
+        yield _rows_of(book, _chosen(book, shown, declared.sheet), declared.header_row)
 
 
 def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
@@ -143,7 +138,7 @@ def _tolerant_parser() -> Any:
 
 
 def _check_size(path: str, shown: Shown) -> None:
-    with TranslatedErrors(lambda _: _damaged(shown), BadZipFile), ZipFile(path) as parts:
+    with ZipFile(path) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if size > MOST_BYTES:
         expected = f"a workbook whose parts take at most {MOST_BYTES >> 20} MiB uncompressed"
@@ -162,11 +157,6 @@ def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
         hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
         raise InvalidDataError("source", shown, "a workbook with one sheet, or the name of one", hint)
     return visible[0]
-
-
-def _damaged(shown: Shown) -> InvalidDataError:
-    hint = "It is damaged, encrypted, or was changed while it was read."
-    return InvalidDataError("source", shown, "an Excel workbook that can be read to its end", hint)
 
 
 def _text(cell: Any) -> str | None:

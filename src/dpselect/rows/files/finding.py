@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
-from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.files.lines import COMPRESSIONS, blocks_of, first_bytes
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")
@@ -100,7 +100,7 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
         raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
     if declared is not None:
         declared.check(kind.words, kind.many)
-    with opening(shown):
+    with reading_file(kind, shown):
         with closing(blocks_of(path)) as blocks:
             start = first_bytes(blocks, 6)
         if not start:
@@ -142,15 +142,18 @@ def _other_content(path: str, kind: FileKind, start: bytes, declared: Format | N
     return f"Its content is something else, or was cut off.{also if kind is FileKind.ARROW else ''}"
 
 
-def opening(shown: Shown) -> TranslatedErrors:
-    """Hide the system's error: it quotes the whole path, which a glob may have found."""
+def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
+    """Hide every error of the system, which quotes the whole path that a glob may have found, and of a library."""
 
-    def say(error: BaseException) -> InvalidDataError:
-        is_open = isinstance(error, OSError) and error.errno is None  # the system's own errors have a number
-        whole = "a file that is what its name says, and neither cut off nor damaged"
-        return InvalidDataError("source", shown, whole if is_open else "a file that can be opened")
+    def say(error: BaseException) -> SelectionError:
+        if isinstance(error, OSError) and error.errno is not None:  # the system's own
+            return InvalidDataError("source", shown, "a file that can be opened")
+        return unanswered(error, shown, hint=_DAMAGED, expected=f"{kind.called} that can be read to its end")
 
-    return TranslatedErrors(say, OSError)
+    return TranslatedErrors(say)
+
+
+_DAMAGED = "It is cut off, damaged or encrypted, or was changed while it was read."
 
 
 _TABLES = (

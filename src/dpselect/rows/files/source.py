@@ -12,8 +12,7 @@ from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, computed, pa
 from dpselect.rows.duckdb.scan import LINE, Source, readable
-from dpselect.rows.failures import TranslatedErrors
-from dpselect.rows.files.finding import FileKind, Found, found, kind_of, opening, refuse_tables_of_formats
+from dpselect.rows.files.finding import FileKind, Found, found, kind_of, reading_file, refuse_tables_of_formats
 from dpselect.rows.files.lines import Reading, ignored, numbered_lines
 
 _PATTERN = re.compile(r"[*?\[\]{}\\:]")
@@ -97,7 +96,7 @@ class FileSource(Source):
         """Bytes, as they are stored."""
         total = 0
         for position, path in enumerate(self.files.paths):
-            with self._reading(position):
+            with reading_file(self.kind, self.files.labels[position]):
                 total += os.path.getsize(path)
         return total
 
@@ -134,10 +133,10 @@ class FileSource(Source):
 
             # Or nothing would say how many rows there are.
             asked = [column for column in columns if column not in (*self.partition, LINE)] or [held[0]]
-            with self._reading(position):
+            with reading_file(self.kind, shown):
                 # Of a workbook a change is found while the rows are read.
                 if self.kind is not FileKind.EXCEL and held != _columns_in(path, self.kind, shown, self.declared):
-                    raise self._unreadable(position)
+                    raise EOFError
                 reading = Reading(path, asked, held, self.declared, shown, advance, LINE in columns, skipped)
                 for batch in self.kind.reader.rows(reading):
                     yield self._with_more(batch, asked, columns, position) if [*columns] != asked else batch
@@ -170,16 +169,9 @@ class FileSource(Source):
             arrays[column] = pa.repeat(pa.scalar(value, pa.large_string()), batch.num_rows)
         return pa.RecordBatch.from_arrays([arrays[column] for column in columns], list(map(str, range(len(columns)))))
 
-    def _reading(self, position: int) -> TranslatedErrors:
-        return TranslatedErrors(lambda _: self._unreadable(position), OSError, pa.ArrowException)
-
-    def _unreadable(self, position: int) -> InvalidDataError:
-        hint = "It is damaged, or was changed while it was read."
-        return InvalidDataError("source", self.files.labels[position], "a file that can be read to its end", hint)
-
 
 def _columns_in(path: str, kind: FileKind, shown: Shown, declared: Format) -> tuple[Column, ...]:
-    with opening(shown):
+    with reading_file(kind, shown):
         return kind.reader.read_columns(path, shown, declared)
 
 

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.errors import InvalidDataError, MissingExtraError, Shown
+from dpselect.errors import MissingExtraError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, plain_batches
-from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files.lines import Reading
 
 _STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
@@ -35,26 +34,21 @@ _LARGEST_EXACT = 2.0**53
 
 
 def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
-    """The variables, as the file describes them.
-
-    Raises:
-        InvalidDataError: the description cannot be read.
-        MissingExtraError: the extra ``stata`` is not installed.
-    """
-    about = _read(path, shown, metadataonly=True)[1]
+    """The variables, as the file describes them."""
+    about = _read(path, metadataonly=True)[1]
     return tuple(_column(name, about) for name in about.column_names)
 
 
 def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every row, in batches."""
-    path, shown, columns = asked.path, asked.shown, asked.columns
-    about = _read(path, shown, metadataonly=True)[1]
-    encoding, is_stata = _encoding(path, about, shown), _is_stata(path)
+    path, columns = asked.path, asked.columns
+    about = _read(path, metadataonly=True)[1]
+    encoding, is_stata = _encoding(path, about), _is_stata(path)
     names = [column.name.encode(encoding).decode("latin-1") for column in columns]
     read, start = BATCH_ROWS, 0
     while read == BATCH_ROWS:
         part = {"usecols": names, "row_offset": start, "row_limit": BATCH_ROWS}
-        cells, _ = _read(path, shown, encoding="LATIN1", disable_datetime_conversion=True, **part)
+        cells, _ = _read(path, encoding="LATIN1", disable_datetime_conversion=True, **part)
         found = [_in_arrow(cells[name], each, encoding, is_stata) for name, each in zip(names, columns, strict=True)]
         read, start = len(found[0]), start + BATCH_ROWS
         yield from plain_batches(found, columns, names)
@@ -65,15 +59,12 @@ def _is_stata(path: str) -> bool:
     return path.lower().endswith(".dta")
 
 
-def _read(path: str, shown: Shown, **how: Any) -> tuple[Any, Any]:
+def _read(path: str, **how: Any) -> tuple[Any, Any]:
     try:
         library = import_module("pyreadstat")
     except ImportError:
         raise MissingExtraError("Stata and SPSS files", "stata") from None
-    hint = "It is damaged, encrypted, or was changed while it was read."
-    damaged = InvalidDataError("source", shown, "a Stata or SPSS file that can be read to its end", hint)
-    with TranslatedErrors(lambda _: damaged):
-        return (library.read_dta if _is_stata(path) else library.read_sav)(path, output_format="dict", **how)
+    return (library.read_dta if _is_stata(path) else library.read_sav)(path, output_format="dict", **how)
 
 
 def _column(name: str, about: Any) -> Column:
@@ -87,16 +78,14 @@ def _column(name: str, about: Any) -> Column:
     return Column(name, Holds.TIMES, stamp=True) if is_stamp else Column(name, Holds.FLOATS)
 
 
-def _encoding(path: str, about: Any, shown: Shown) -> str:
+def _encoding(path: str, about: Any) -> str:
     """Of the text in the file. Stata has none that is said: it is UTF-8 from version 14 on, and Windows' before."""
     encoding = about.file_encoding
     if _is_stata(path):
         with open(path, "rb") as file:
             start = file.read(31)
         encoding = "utf-8" if start[:11] == b"<stata_dta>" and start[28:31] >= b"118" else "cp1252"
-    unknown = InvalidDataError("source", shown, "a file whose encoding is known", "Save it in UTF-8.")
-    with TranslatedErrors(lambda _: unknown, LookupError, TypeError):
-        return codecs.lookup(encoding).name
+    return codecs.lookup(encoding).name
 
 
 def _in_arrow(cells: list[Any], column: Column, encoding: str, is_stata: bool) -> Array:
