@@ -63,7 +63,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/stubtest dpselect._native._core dpselect.session.methods
+	$(BIN)/stubtest dpselect._native._core dpselect.session.asking
 	$(BIN)/mypy --strict --follow-imports silent tests/answer_types.py
 	$(CARGO) fmt --manifest-path rust/Cargo.toml --check
 	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets --features python -- -D warnings

@@ -1,6 +1,6 @@
 """The types of a data set's methods, from what questions declare: ``python docs/stubs.py`` writes them.
 
-``src/dpselect/session/methods.pyi`` is kept up to date by ``make readme``; a test compares the two.
+``src/dpselect/session/asking.pyi`` is kept up to date by ``make readme``; a test compares the two.
 """
 
 from __future__ import annotations
@@ -11,25 +11,42 @@ from pathlib import Path
 
 from dpselect.arguments import arguments_of
 from dpselect.questions.question import BY_NAME, Question
-from dpselect.session.methods import signature_of
+from dpselect.session.asking import signature_of
 
-PLACE = Path(__file__).parent.parent / "src" / "dpselect" / "session" / "methods.pyi"
+PLACE = Path(__file__).parent.parent / "src" / "dpselect" / "session" / "asking.pyi"
 
 _WIDTH = 120
 
 _BEGINNING = '''\
 """The methods of a data set, for type checkers and editors: written by ``make readme``, from what questions declare."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from inspect import Signature
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 from dpselect.certificates.release import Release
+from dpselect.privacy import Neighbours
 from dpselect.questions.question import Question
-from dpselect.session.asking import Asking
+from dpselect.rows.table import Rows
+from dpselect.session.paying import Payer
+from dpselect.summaries import CandidateKind, PublicGroups
 
+class QuestionsFirst(type): ...
+
+class Asking(metaclass=QuestionsFirst):
+    _groups: PublicGroups | None
+    _neighbours: Neighbours
+    _rows: Rows
+    _spending: Payer[Any] | None
+    def by(self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1) -> Any: ...
+    def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self: ...
+    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]: ...
+
+def rows_of(asked: Asking) -> Rows: ...
+def groups_of(asked: Asking) -> PublicGroups | None: ...
+def neighbours_of(asked: Asking) -> Neighbours: ...
 def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]: ...
 def signature_of(question: type[Question], *, returns: object = None) -> Signature: ...
 def doc_of(question: type[Question]) -> str: ...

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any, assert_type
 
 import dpselect as dps
-from dpselect.session.methods import GroupedQuestions
+from dpselect.session.asking import GroupedQuestions
 
 
 def one_answer(data: dps.Dataset) -> None:
@@ -48,6 +48,6 @@ def without_a_row() -> None:
 
 def of_any_kind(release: dps.Release, text: str) -> str:
     """A release without brackets is one of any question, as before."""
-    assert_type(dps.Release.from_json(text), dps.Release[Any])
+    assert_type(dps.verify(text).release, dps.Release[Any])
     number: dps.Release[object] = release
     return number.to_json()

@@ -13,8 +13,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.mechanisms import PriceListMechanism, PriceMechanism
-from dpselect.public_time import public_time
 from dpselect.rows.table import Table
+from dpselect.session.paying import public_time
 from tests.rows.tables import gather, write_csv, write_parquet
 
 ADULT = Path(__file__).parents[1] / "examples" / "data" / "adult.csv"

@@ -183,7 +183,7 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
         checked = check(release.to_json(), ledger=ledger)
         assert (checked.question, checked.value) == (True, True)
         alone = answer(plain, question, column, changed)
-        assert Release.from_json(alone.to_json()).to_json() == alone.to_json()
+        assert dps.verify(alone.to_json()).release.to_json() == alone.to_json()
         assert type(alone.epsilon) is type(alone.delta) is float
         assert alone.epsilon == 1.0
     assert answered >= ALWAYS

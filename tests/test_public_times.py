@@ -18,9 +18,10 @@ from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module
 from dpselect.ledger.accounts import canonical, entry_hash
-from dpselect.public_time import Times, public_time
+from dpselect.privacy import Times
 from dpselect.rows.table import Table
 from dpselect.session import paying
+from dpselect.session.paying import public_time
 
 ROWS = pa.table({"person": [1, 2, 3, 4, 5, 6], "pet": ["cat"] * 3 + ["dog"] * 3})
 PETS = ["cat", "dog", "emu"]
@@ -77,7 +78,7 @@ def test_a_release_tells_the_day_or_the_hour(
     ] * (2 if charged else 1)
     for shown in (str(release), repr(release), release._repr_html_(), release.promise, release.accuracy):
         assert not TIMES.search(shown)
-    assert Release.from_json(text).to_json() == text
+    assert dps.verify(text).release.to_json() == text
     assert check(text, ledger=ledger if charged else None).question is charged
 
 

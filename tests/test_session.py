@@ -16,13 +16,12 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.public_time import public_time
 from dpselect.questions.quantiles import Quantile
 from dpselect.questions.question import BY_NAME, FAMILIES
 from dpselect.rows.duckdb import engine
 from dpselect.rows.table import Table
-from dpselect.session.asking import Asking
-from dpselect.session.methods import GroupedQuestions, PlainQuestions, signature_of, with_questions
+from dpselect.session.asking import Asking, GroupedQuestions, PlainQuestions, signature_of, with_questions
+from dpselect.session.paying import public_time
 from dpselect.summaries import CandidateKind
 from tests import rank_laws
 from tests.drawn_answers import planned

@@ -59,7 +59,7 @@ def test_the_best_date() -> None:
     assert friends.best_date("free_on", bounds=december, epsilon=2.0).value == date(2026, 12, 12)
     release = friends.best_date("free_on", dates=["2026-12-11", "2026-12-18"], epsilon=2.0)
     assert release.value == date(2026, 12, 18)
-    assert dps.Release.from_json(release.to_json()).value == date(2026, 12, 18)
+    assert dps.verify(release.to_json()).release.value == date(2026, 12, 18)
     each = friends.by("team", groups=["west", "north"]).best_date("free_on", bounds=december, epsilon=4.0)
     assert each.value == {"west": date(2026, 12, 18), "north": date(2026, 12, 12)}
     assert check(each.to_json()).error_bound
@@ -194,4 +194,4 @@ def test_a_grouped_certificate_is_one_line_of_json() -> None:
     )
     held = json.loads(release.to_json())
     assert held["groups"]["count"] == len(held["value"]) == 2
-    assert dps.Release.from_json(release.to_json()).value == release.value
+    assert dps.verify(release.to_json()).release.value == release.value

@@ -178,6 +178,11 @@ class InvalidCertificateError(InvalidParameterError):
     """A release's certificate was edited, is incomplete, or does not match the ledger."""
 
 
+def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
+    """The error for a field of a certificate. It never quotes what the field holds: that may be the answer."""
+    return InvalidCertificateError("certificate", Shown(f"<{field}>"), expected, hint)
+
+
 class LedgerError(SelectionError):
     """Base of all ledger errors that are not caused by an argument.
 

@@ -1,10 +1,12 @@
-"""The parts of a privacy claim: the neighbouring relation, the sensitivity and the guarantee."""
+"""The parts of a privacy claim: the neighbouring relation, the sensitivity and the guarantee; and its public time."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -139,3 +141,42 @@ class Guarantee:
 def _digits(value: float) -> str:
     """All digits, because a rounded epsilon would promise more than was kept; but 1 for 1.0."""
     return str(value).removesuffix(".0")
+
+
+class Times(StrEnum):
+    """Precision of the request time in a release: the day or the hour, and nothing finer.
+
+    How long it takes to read a table depends on its rows. So a fine time in a release, or the difference between two
+    such times, would reveal something about private data. Only a ledger, which is for its owner alone, keeps
+    milliseconds.
+    """
+
+    DAY = "day"
+    HOUR = "hour"
+
+
+def times_shown(value: object) -> Times:
+    """`value` as one of them.
+
+    Raises:
+        InvalidParameterError: it is neither.
+
+    >>> times_shown("hour")
+    <Times.HOUR: 'hour'>
+    """
+    return Times(one_of(value, "times", Times))
+
+
+@functools.lru_cache(maxsize=8)
+def day_text(day: date) -> str:
+    """The start of a day in UTC, as `as_utc_text` writes it; kept, as a ledger needs it for every charge.
+
+    >>> day_text(date(2026, 11, 21))
+    '2026-11-21T00:00:00+00:00'
+    """
+    return as_utc_text(datetime(day.year, day.month, day.day, tzinfo=UTC))
+
+
+def as_utc_text(moment: datetime) -> str:
+    """As certificates and receipts write it, to the second."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")

@@ -21,7 +21,8 @@ from dpselect.accounting import (
     Run,
     SequenceEvent,
 )
-from dpselect.accounting.codec import decode, encode, from_json, to_json
+from dpselect.accounting.codec import decode, from_json, to_json
+from dpselect.accounting.events import encode
 from dpselect.errors import InvalidEventError, InvalidParameterError
 
 doubles = st.floats(min_value=5e-324, max_value=1.7976931348623157e308)

@@ -16,7 +16,7 @@ from dpselect.cli.options import command_of
 from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, SHARED, UNIT
 from dpselect.questions.moments import Mean
 from dpselect.questions.question import BY_NAME, QUESTIONS, Question
-from dpselect.session.methods import GroupedQuestions
+from dpselect.session.asking import GroupedQuestions
 
 OF_COMMANDS = {"source", *(each.name for each in (UNIT, CANDIDATES_AS, *GROUPS, *SHARED))}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"

@@ -21,7 +21,7 @@ from dpselect import Neighbours
 from dpselect.questions.query import Query
 from dpselect.rows.columns import Grouping, Needed
 from dpselect.rows.opening import open_table
-from dpselect.session.rows import Rows
+from dpselect.rows.table import Rows
 from dpselect.summaries import PublicCandidates
 from tests.laws.fed import Branches, Fed, laws_of, log_law
 from tests.rows.laws import Questions, planned, summaries_of

@@ -130,4 +130,4 @@ def test_an_edited_certificate_contradicts_itself(edit: str) -> None:
     }[edit]
     assert changed != text
     with pytest.raises(dps.errors.InvalidCertificateError):
-        dps.Release.from_json(changed)
+        dps.verify(changed)

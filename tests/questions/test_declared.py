@@ -19,7 +19,7 @@ from dpselect.cli.asking import ask
 from dpselect.cli.options import command_of
 from dpselect.questions.quantiles import Median
 from dpselect.questions.question import BY_NAME, Columns
-from dpselect.session.methods import in_python, method_of
+from dpselect.session.asking import in_python, method_of
 from dpselect.web import Site
 from dpselect.web.forms import Form, fields_of
 

@@ -81,7 +81,7 @@ def test_groups_of_every_kind_are_read_back(members: list[Any]) -> None:
     rows = pa.table({"who": [1, 2], "city": members, "pet": ["y", "z"]})
     data = dps.Dataset(rows, unit="who").by("city", groups=members)
     released_one = data.most_common("pet", candidates=["x", "y", "z"], epsilon=1000.0)
-    release = Release.from_json(released_one.to_json())
+    release = dps.verify(released_one.to_json()).release
     assert release.value == {members[0]: "y", members[1]: "z"}
     assert [type(group) for group in release.value] == [type(member) for member in members]
 

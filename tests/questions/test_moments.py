@@ -276,7 +276,7 @@ def test_large_bounds_are_not_taken_for_a_small_epsilon(name: str, width: float)
     release = getattr(dps.Dataset(PEOPLE, unit="who"), name)("age", bounds=(0, width), epsilon=1.0)
     assert f"the released {QUESTIONS[name].called} is within" in release.accuracy  # type: ignore[attr-defined]
     assert math.isfinite(release.error_bound)
-    assert dps.Release.from_json(release.to_json()).to_json() == release.to_json()
+    assert dps.verify(release.to_json()).release.to_json() == release.to_json()
 
 
 def test_bounds_are_written_with_thousands_separators() -> None:

@@ -49,7 +49,7 @@ def test_values_and_counts_without_noise(column: str, k: int) -> None:
     (expected,) = model.names(LISTED, "who", column, CandidateKind[kind], most=9)
     release = PEOPLE.top_k(column, k, max_values_per_unit=9, **SURE)
     assert [*zip(release.counts, release.value, strict=True)] == [(-c, v) for c, v in ranked(expected, k)]
-    again = dps.Release.from_json(release.to_json())
+    again = dps.verify(release.to_json()).release
     assert (again.value, again.counts) == (release.value, release.counts)
     check(release.to_json())
 
@@ -145,7 +145,7 @@ def test_a_stop_candidate_gives_values_without_counts() -> None:
     assert release.count_accuracy == ""
     assert release.rule in str(release)
     assert release.proofs[:2] == ("proofs/unknown_candidates.md", "proofs/stop_candidate.md")
-    again = dps.Release.from_json(release.to_json())
+    again = dps.verify(release.to_json()).release
     assert (again.value, again.counts) == (release.value, None)
     checked = check(release.to_json())
     assert (checked.epsilon, checked.error_bound) == (4.0, True)

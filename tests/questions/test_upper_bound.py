@@ -202,7 +202,7 @@ def test_bad_input_without_bounds_costs_nothing(arguments: dict[str, Any], named
 def test_a_certificate_without_bounds(path: str, value: Any, named: str) -> None:
     text = PEOPLE.median("age", epsilon=0.5, step=0.5).to_json()
     assert check(text).error_bound
-    assert dps.Release.from_json(text).to_json() == text
+    assert dps.verify(text).release.to_json() == text
     held = json.loads(text)
     *inside, last = path.split(".")
     part = held
@@ -238,7 +238,7 @@ def test_an_answer_off_the_grid_is_refused() -> None:
 def test_what_contradicts_itself_is_refused(path: str, value: Any, named: str) -> None:
     text = PEOPLE.upper_bound("age", epsilon=0.5).to_json()
     assert check(text).error_bound
-    assert dps.Release.from_json(text).to_json() == text
+    assert dps.verify(text).release.to_json() == text
     held = json.loads(text)
     *inside, last = path.split(".")
     part = held
@@ -260,7 +260,7 @@ def test_of_the_last_possible_answer_no_bound_is_claimed(neighbours: Any) -> Non
     assert release.accuracy.startswith(
         "WARNING: no bound on the error holds for this answer. The last possible answer, 1"
     )
-    assert dps.Release.from_json(release.to_json()).accuracy == release.accuracy
+    assert dps.verify(release.to_json()).release.accuracy == release.accuracy
     near = data.upper_bound("x", step=1e20, epsilon=1.0)
     assert near.accuracy.startswith("With 99% confidence at most")
     if neighbours == "add_remove":

@@ -88,7 +88,7 @@ def test_the_number_is_that_of_the_units_with_a_usable_row(name: str) -> None:
     if isinstance(count, dict):
         assert list(count) == list(release.value)  # type: ignore[arg-type]
     assert check(release.to_json()).error_bound == (release.error_bound is not None)
-    assert dps.Release.from_json(release.to_json()) == release
+    assert dps.verify(release.to_json()).release == release
 
 
 def test_every_question_is_counted() -> None:

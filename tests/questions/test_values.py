@@ -40,7 +40,7 @@ def test_names_of_every_kind_without_a_list() -> None:
         release = PEOPLE.values(column, max_values_per_unit=9, **SURE)
         (expected,) = model.names(LISTED, "who", column, CandidateKind[kind.upper()], most=9)
         assert release.value == large(expected)
-        assert dps.Release.from_json(release.to_json()).value == release.value
+        assert dps.verify(release.to_json()).release.value == release.value
     assert PEOPLE.values("free", max_values_per_unit=9, **SURE).value == DAYS
 
 

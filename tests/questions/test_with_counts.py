@@ -86,7 +86,7 @@ def test_the_counts_are_those_of_the_answers(name: str) -> None:
     assert release.counted.within == 0
     assert release.epsilon == SURE
     assert check(release.to_json()).error_bound
-    assert dps.Release.from_json(release.to_json()) == release
+    assert dps.verify(release.to_json()).release == release
 
 
 def test_each_group_has_its_counts() -> None:
@@ -96,10 +96,10 @@ def test_each_group_has_its_counts() -> None:
             city: [IN_CITIES[city][answer] for answer in answers] for city, answers in release.value.items()
         }, once
         assert check(release.to_json()).error_bound
-        assert dps.Release.from_json(release.to_json()) == release
+        assert dps.verify(release.to_json()).release == release
     single: Any = PEOPLE.by(**BY_CITY).most_common("name", candidates=NAMES, **ALWAYS)
     assert single.counts == {city: IN_CITIES[city][answer] for city, answer in single.value.items()}
-    assert dps.Release.from_json(single.to_json()) == single
+    assert dps.verify(single.to_json()).release == single
 
 
 def test_the_number_of_people_that_are_free() -> None:
@@ -259,7 +259,7 @@ def test_the_number_of_units_can_be_asked_as_well() -> None:
         assert release.counts is not None
         assert release.epsilon == SURE + 1.0
         assert check(release.to_json()).error_bound
-        assert dps.Release.from_json(release.to_json()) == release
+        assert dps.verify(release.to_json()).release == release
 
 
 @pytest.mark.parametrize(
@@ -495,7 +495,7 @@ def test_every_plan_has_a_certificate_that_passes(more: dict[str, Any], n: int) 
             checked = check(release.to_json())
             assert checked.epsilon <= release.epsilon == 0.5 + more.get("usable_epsilon", 0.0)
             assert checked.error_bound
-            assert dps.Release.from_json(release.to_json()) == release
+            assert dps.verify(release.to_json()).release == release
 
 
 def test_a_certificate_of_gaussian_noise_once_says_so_and_does_not_contradict_itself(tmp_path: Path) -> None:

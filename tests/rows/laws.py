@@ -27,9 +27,9 @@ from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, Sum
 from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Amount, Column, Grouping, Holds, Needed, Progress
-from dpselect.session import methods
+from dpselect.rows.table import Rows, UnopenedTable
+from dpselect.session.asking import PlainQuestions
 from dpselect.session.paying import Payer, TableQuestion, gathered
-from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -60,7 +60,7 @@ class _Summaries(Payer[Any]):
         return gathered([asked])[0]
 
 
-class Questions(methods.PlainQuestions):
+class Questions(PlainQuestions):
     """Every question, as `Dataset` has them."""
 
     def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:

@@ -17,10 +17,9 @@ from dpselect.errors import SelectionError
 from dpselect.rows import statements
 from dpselect.rows.duckdb import engine
 from dpselect.rows.duckdb.scan import DirectScan, Scan
-from dpselect.rows.table import Table
+from dpselect.rows.table import ColumnRows, Rows, Table
 from dpselect.session.described import seen
 from dpselect.session.paying import TableQuestion, gathered
-from dpselect.session.rows import ColumnRows, Rows
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import PLACERS
 from tests.rows.laws import Planned, Questions

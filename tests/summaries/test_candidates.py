@@ -16,9 +16,8 @@ import pyarrow as pa
 import pytest
 
 from dpselect.errors import InvalidCandidatesError
-from dpselect.questions.words import members
 from dpselect.summaries import CandidateKind, PublicCandidates, public_dates
-from dpselect.summaries.candidates import MOST_CANDIDATES
+from dpselect.summaries.candidates import MOST_CANDIDATES, members
 
 DAY = date(2026, 11, 21)
 

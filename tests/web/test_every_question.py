@@ -52,6 +52,6 @@ def test_every_question_is_planned_confirmed_and_answered(name: str) -> None:
     asked.work.wait(60)
     answer = visitor.get(address)
     assert (answer.status, "Certificate" in answer.words) == (200, True), answer.words
-    assert dps.Release.from_json(visitor.get(f"{address}/certificate.json").text) == asked.work.result
+    assert dps.verify(visitor.get(f"{address}/certificate.json").text).release == asked.work.result
     assert visitor.get(f"/ask/{name}?from={asked.id}").status == visitor.get("/").status == 200
     assert visitor.get(f"{address}/chart.svg").status == (200 if "/chart.svg" in answer.text else 404)

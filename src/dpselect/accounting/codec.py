@@ -8,42 +8,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast
 
-from dpselect.accounting.events import (
-    ApproximateEvent,
-    BoundedRangeEvent,
-    ComposedEvent,
-    Event,
-    LaplaceProfileEvent,
-    LogisticProfileEvent,
-    LossIntervalEvent,
-    NonAdaptiveEvent,
-    PrivateCandidatesEvent,
-    PureEvent,
-    Run,
-    SequenceEvent,
-    checked_event,
-)
+from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode
 from dpselect.errors import InvalidEventError, InvalidParameterError, Shown
 
-_KINDS: dict[str, type[Event | Run]] = {
-    "bounded_range": BoundedRangeEvent,
-    "logistic_profile": LogisticProfileEvent,
-    "laplace_profile": LaplaceProfileEvent,
-    "pure": PureEvent,
-    "approximate": ApproximateEvent,
-    "loss_interval": LossIntervalEvent,
-    "private_candidates": PrivateCandidatesEvent,
-    "composed": ComposedEvent,
-    "sequence": SequenceEvent,
-    "non_adaptive": NonAdaptiveEvent,
-    "run": Run,
-}
-_EVENTS = f"one of {', '.join(name for name, kind in _KINDS.items() if kind is not Run)}"
-_NAMES = {kind: name for name, kind in _KINDS.items()}
-_FIELDS = {kind: {field.removeprefix("run_"): field for field in kind.__dataclass_fields__} for kind in _NAMES}
-"""Of each kind: the names that its fields have in the format, which are its arguments, and in the class."""
-
-_VERSION = 1
+_EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
 _DEEPEST = 40
 """Levels of nesting a JSON text may have; an event has at most `MOST_LEVELS`, a run one more."""
 
@@ -54,6 +22,7 @@ def to_json(event: Event | Run) -> str:
     Raises:
         InvalidParameterError: no event.
 
+    >>> from dpselect.accounting.events import BoundedRangeEvent
     >>> to_json(BoundedRangeEvent(epsilon=0.1))
     '{"epsilon":"0.1","kind":"bounded_range","version":1}'
     """
@@ -83,29 +52,6 @@ def from_json(text: str) -> Event | Run:
     return _decode(cast(object, held))
 
 
-def encode(event: Event | Run) -> dict[str, Any]:
-    """`event` as plain Python values for JSON: numbers as text that denotes the same double, counts as integers.
-
-    Raises:
-        InvalidParameterError: neither event nor run.
-
-    >>> encode(ComposedEvent(event=PureEvent(epsilon=0.1), count=3))["event"]
-    {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
-    """
-    kind = Run if isinstance(event, Run) else type(checked_event(event))
-    held: dict[str, Any] = {"kind": _NAMES[kind], "version": _VERSION}
-    for name, field in _FIELDS[kind].items():
-        value = getattr(event, field)
-        if isinstance(value, float):
-            value = repr(value)
-        elif isinstance(value, tuple):
-            value = [encode(part) for part in cast("tuple[Event, ...]", value)]
-        elif isinstance(value, Event):
-            value = encode(value)
-        held[name] = str(value) if isinstance(value, str) else value
-    return held
-
-
 def decode(held: object) -> Event:
     """The event that `encode` wrote.
 
@@ -130,11 +76,11 @@ def _decode(held: object, depth: int = 0) -> Event | Run:
     if depth > _DEEPEST:
         raise InvalidEventError("event", Shown("<nested too deep>"), "an event")
     fields = _fields(held)
-    kind = _KINDS.get(fields["kind"]) if isinstance(fields["kind"], str) else None
+    kind = KINDS.get(fields["kind"]) if isinstance(fields["kind"], str) else None
     if kind is None or (depth and kind is Run):
         raise InvalidEventError("kind", _shown(fields["kind"]), _EVENTS)
     _check_version(fields["version"])
-    named = _FIELDS[kind]
+    named = FIELDS[kind]
     _check_names(fields, {"kind", "version", *named})
     readers: dict[str, Callable[[Any], object]] = {
         "event": partial(_decode, depth=depth + 1),
@@ -180,9 +126,9 @@ def _fields(held: object) -> dict[str, object]:
 def _check_version(version: object) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise InvalidEventError("version", version, "a whole number >= 1")
-    if version > _VERSION:
+    if version > VERSION:
         hint = "The event was written by a later dpselect: update this one."
-        raise InvalidEventError("version", version, str(_VERSION), hint)
+        raise InvalidEventError("version", version, str(VERSION), hint)
 
 
 def _check_names(fields: Mapping[str, object], expected: set[str]) -> None:

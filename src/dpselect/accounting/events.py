@@ -3,8 +3,8 @@
 A mechanism emits an event; accountants interpret it. An event names a *privacy property* that was proved, not a
 mechanism, so that two mechanisms with the same property are accounted for in the same way. What ran, for people, is a
 `Run`: an event with the mechanism's name, the neighbouring relation and the unit. Both are frozen and comparable by
-value; `dpselect.accounting.codec` writes them as JSON. Kinds are never removed and never change meaning:
-``docs/events.md``.
+value; `encode` writes them for JSON, `dpselect.accounting.codec` reads them back. Kinds are never removed and never
+change meaning: ``docs/events.md``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from dpselect.accounting.rounding import fraction_up, product_up
 from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon, probability
@@ -379,3 +379,47 @@ def _text(value: object, name: str) -> str:
     except UnicodeEncodeError:
         raise InvalidParameterError(name, Shown("<text with lone surrogates>"), "a text that UTF-8 can hold") from None
     return str(value)
+
+
+KINDS: dict[str, type[Event | Run]] = {
+    "bounded_range": BoundedRangeEvent,
+    "logistic_profile": LogisticProfileEvent,
+    "laplace_profile": LaplaceProfileEvent,
+    "pure": PureEvent,
+    "approximate": ApproximateEvent,
+    "loss_interval": LossIntervalEvent,
+    "private_candidates": PrivateCandidatesEvent,
+    "composed": ComposedEvent,
+    "sequence": SequenceEvent,
+    "non_adaptive": NonAdaptiveEvent,
+    "run": Run,
+}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+FIELDS = {kind: {field.removeprefix("run_"): field for field in kind.__dataclass_fields__} for kind in _NAMES}
+"""Of each kind: the names that its fields have in the format, which are its arguments, and in the class."""
+
+VERSION = 1
+"""Of the format in which they are written: ``docs/events.md``."""
+
+
+def encode(event: Event | Run) -> dict[str, Any]:
+    """`event` as plain Python values for JSON: numbers as text that denotes the same double, counts as integers.
+
+    Raises:
+        InvalidParameterError: neither event nor run.
+
+    >>> encode(ComposedEvent(event=PureEvent(epsilon=0.1), count=3))["event"]
+    {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
+    """
+    kind = Run if isinstance(event, Run) else type(checked_event(event))
+    held: dict[str, Any] = {"kind": _NAMES[kind], "version": VERSION}
+    for name, field in FIELDS[kind].items():
+        value = getattr(event, field)
+        if isinstance(value, float):
+            value = repr(value)
+        elif isinstance(value, tuple):
+            value = [encode(part) for part in cast("tuple[Event, ...]", value)]
+        elif isinstance(value, Event):
+            value = encode(value)
+        held[name] = str(value) if isinstance(value, str) else value
+    return held

@@ -12,8 +12,9 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from dpselect.accounting.codec import encode
+from dpselect.accounting.events import encode
 from dpselect.certificates.tables import columns, plotted
+from dpselect.errors import wrong
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import (
@@ -23,9 +24,8 @@ from dpselect.questions.words import (
     Drawn,
     Planned,
     Value,
+    Words,
     as_text,
-    canonical_json,
-    wrong,
 )
 
 if TYPE_CHECKING:
@@ -281,29 +281,10 @@ class Release(Planned, Generic[Answer]):
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
 
-        The ``digest`` is a SHA-256 of the rest: it reveals careless edits.
+        The ``digest`` is a SHA-256 of the rest: it reveals careless edits. `dpselect.verify` reads the text back.
         """
         held = self.to_dict()
         return canonical_json(held | {"digest": digest(held)})
-
-    @classmethod
-    def from_json(cls, text: str) -> Release[Any]:
-        """The release that `to_json` wrote. The question it holds is asked again, without a row, and compared.
-
-        `dpselect.verify` also compares its digest, what its event costs, and a ledger.
-
-        Raises:
-            InvalidCertificateError: which field is missing, unknown, given twice, or not what the question gives.
-
-        >>> import dpselect as dps
-        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> release = people.median("age", bounds=(0, 120), step=1, epsilon=1.0)
-        >>> dps.Release.from_json(release.to_json()).to_json() == release.to_json()
-        True
-        """
-        from dpselect.certificates.reading import released
-
-        return released(text, certified)
 
     def __str__(self) -> str:
         value: object = self.value
@@ -378,7 +359,19 @@ def certified(asked: Query, *, column: str, unit: str, time: datetime) -> Releas
         unit: name of the column that names the unit.
         time: the time of the release, with a time zone.
     """
-    return Release(value=asked.nothing_drawn, time=time, **asked.stated(column=column, unit=unit))
+    undrawn: Any = None if asked.groups is None else dict.fromkeys(asked.names)
+    return Release(value=undrawn, time=time, **asked.stated(column=column, unit=unit))
+
+
+def canonical_json(held: Mapping[str, Any]) -> str:
+    """JSON on one line with sorted keys: the same text for equal objects."""
+    return json.dumps(held, sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+
+def identity_text(question: Words, *, unit: str, source: str = "", format: Mapping[str, Any] | None = None) -> str:
+    """What tells a question from others in a ledger: its words, its table, and how the table's cells are written."""
+    about: Words = {"question": question, "unit": unit, "source": source}
+    return canonical_json({**about, "format": dict(format)} if format else about)
 
 
 def digest(held: Mapping[str, Any]) -> str:

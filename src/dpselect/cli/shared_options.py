@@ -7,8 +7,7 @@ from typing import Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
 from dpselect.formats import WORDS, Format
-from dpselect.privacy import Neighbours
-from dpselect.public_time import Times
+from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import Question
 from dpselect.summaries.kinds import CandidateKind
 

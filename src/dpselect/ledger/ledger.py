@@ -33,7 +33,7 @@ from dpselect.ledger.requests import (
 )
 from dpselect.ledger.store import Book
 from dpselect.mechanisms.seeding import refuse_seeded
-from dpselect.public_time import as_utc_text, day_text
+from dpselect.privacy import as_utc_text, day_text
 
 
 class Ledger(ManagedLedger):

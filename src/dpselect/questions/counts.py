@@ -33,7 +33,6 @@ from dpselect.questions.words import (
     as_text,
     counted,
     is_noisy_count,
-    members,
     possible_counts,
     released_count,
 )
@@ -291,7 +290,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[Any]:
         """The candidates."""
-        return members(release.question["candidates"])
+        return summaries.members(release.question["candidates"])
 
     @classmethod
     def origin(cls, release: Planned) -> str:

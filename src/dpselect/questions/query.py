@@ -7,7 +7,8 @@ claims, which is how a certificate is checked.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,30 +19,23 @@ import numpy as np
 from dpselect import mechanisms
 from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
 from dpselect.accounting.rounding import fraction_up, product_up
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
-from dpselect.checks import positive_epsilon
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
+from dpselect.checks import decimal_fraction, positive_epsilon
+from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import BY_NAME, Columns, ListQuestion, Question, named
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
-    Answered,
     Drawn,
     NoisyUnits,
     Terms,
     Value,
     Words,
-    canonical_json,
-    list_written,
-    members,
-    number_written,
-    read,
-    written,
-    wrong,
 )
 from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups, candidate_kind
-from dpselect.summaries.candidates import ends_of
+from dpselect.summaries.candidates import ends_of, members
+from dpselect.summaries.dates import as_date
 from dpselect.summaries.scans import PrivateNumbers
 
 if TYPE_CHECKING:
@@ -51,6 +45,9 @@ if TYPE_CHECKING:
 _OF_VIEWS = tuple(
     each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
 )
+_WHOLE_DOUBLES = 2**52
+"""From here on, all doubles are whole numbers."""
+
 _WIDEST = 2**53
 """A bound beyond this is of no use, and not every whole number beyond it is a double."""
 
@@ -120,11 +117,15 @@ class Query:
         usable_epsilon: float | None = None,
         stated: Mapping[str, Any] | None = None,
     ) -> Query:
-        """The question, planned before any row is read. Without `columns`, by what is `stated` of their types.
+        """The question, its arguments checked, planned before any row is read.
+
+        Without `columns`, by what is `stated` of their types.
 
         Raises:
             SelectionError: there is no such question.
         """
+        checks = ((each.name, each.check) for each in arguments_of(type(question)) if each.check is not None)
+        question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
         if usable_epsilon is not None:
             question.check_usable(usable_epsilon)
             usable_epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
@@ -150,7 +151,7 @@ class Query:
 
     def _noise_of_units(self, epsilon: float) -> GeometricMechanism:
         terms = self.terms
-        if not math.isfinite(_sum_up(terms.epsilon, epsilon)):
+        if not math.isfinite(fraction_up(Fraction(terms.epsilon) + Fraction(epsilon))):
             raise InvalidParameterError("usable_epsilon", epsilon, "a number whose sum with `epsilon` is finite")
         if terms.usable is not None:
             hint = "The answer comes with the number of units at no cost."
@@ -212,12 +213,8 @@ class Query:
         }
 
     @property
-    def nothing_drawn(self) -> Answered:
-        """The placeholder for the answer before it is drawn: of groups their names."""
-        return cast("Answered", None if self.groups is None else dict.fromkeys(self._names))
-
-    @property
-    def _names(self) -> list[Any]:
+    def names(self) -> list[Any]:
+        """Of the groups."""
         members: Any = [] if self.groups is None else self.groups.members
         return [members[place] for place in range(len(members))]
 
@@ -262,7 +259,7 @@ class Query:
             usable = self.usable.draw_many(np.array(found.units, np.int64)).tolist()
         answers = [cast("Value | list[Value]", each.answer) for each in drawn]
         return Drawn(
-            answers[0] if self.groups is None else dict(zip(self._names, answers, strict=True)), usable, counted
+            answers[0] if self.groups is None else dict(zip(self.names, answers, strict=True)), usable, counted
         )
 
     def _chosen(self, drawn: Drawn, counts: CandidateCounts) -> list[int]:
@@ -314,23 +311,17 @@ class Query:
         if kind is None:
             raise wrong("question.ask", f"one of {', '.join(BY_NAME)}")
         rest = {name: value for name, value in words.items() if name not in ("ask", "where", "by", "groups")}
-        given = read(rest, (*arguments_of(kind), *_OF_VIEWS))
+        given = _arguments(rest, (*arguments_of(kind), *_OF_VIEWS))
         usable, most = (given.pop(each.name, each.default) for each in _OF_VIEWS)
-        asked = cls.planned(
+        return cls.planned(
             kind(**given),
             None,
             stated=facts,
             neighbours=neighbours,
             groups=None if groups is None else PublicGroups.given(words.get("by"), groups, most),
-            where=_conditions(words.get("where")),
+            where=_conditions(words["where"]) if "where" in words else (),
             usable_epsilon=usable,
         )
-        for name in sorted({*words, *asked.words}):
-            if words.get(name) != asked.words.get(name) or (name in words) != (name in asked.words):
-                raise wrong(f"question.{name}", "what such a question is written as")
-        if asked.facts != facts:
-            raise wrong("facts", "what such a question has to know of the columns, and no more")
-        return asked
 
 
 def _in_one(question: Question, groups: PublicGroups) -> Question:
@@ -342,15 +333,16 @@ def _in_one(question: Question, groups: PublicGroups) -> Question:
     return replace(question, **shares)
 
 
-def _sum_up(one: float, other: float) -> float:
-    return fraction_up(Fraction(one) + Fraction(other))
-
-
 def _with_numbers(terms: Terms, part: str, noise: GeometricMechanism, *, size: int, page: str) -> Terms:
     """The terms of an answer together with noisy numbers of units, `size` of them in one group."""
     within = noise.error_bound(CONFIDENCE, size=size)
     more: dict[str, Any] = {part: NoisyUnits(within=within, epsilon=noise.epsilon, answer_epsilon=terms.epsilon)}
-    return replace(terms, epsilon=_sum_up(terms.epsilon, noise.epsilon), proofs=(*terms.proofs, page), **more)
+    return replace(
+        terms,
+        epsilon=fraction_up(Fraction(terms.epsilon) + Fraction(noise.epsilon)),
+        proofs=(*terms.proofs, page),
+        **more,
+    )
 
 
 def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, argument: str) -> GeometricMechanism:
@@ -398,27 +390,105 @@ class _Noted:
 
 def _conditions(held: object) -> list[Words]:
     """The conditions on rows, each of one column: two ends or a list."""
-    if held is None:
-        return []
     if not isinstance(held, list) or not held:
         raise wrong("question.where", "a list of conditions")
     return [_condition(each) for each in cast("list[object]", held)]
 
 
-def _condition(held: object) -> Words:
-    about: Words = cast("Words", held) if isinstance(held, dict) else {}
-    ends: object = about.get("between")
-    if not about.get("column"):
-        raise wrong("question.where", "conditions, each of a column")
-    if set(about) == {"column", "values"} and isinstance(about["column"], str):
-        listed = PublicCandidates.given(members(about["values"], "question.where"))
-        if listed.words(whole=True) == about["values"]:
-            return about
-    elif set(about) == {"column", "between"} and isinstance(about["column"], str) and isinstance(ends, list):
-        pair = cast("list[object]", ends)
-        known = [each for each in pair if each is not None]
-        if len(pair) == 2 and known and all(type(each) in (int, float) for each in known):
-            first, last = ends_of((pair[0], pair[1]))
-            if canonical_json({"": [first, last]}) == canonical_json({"": pair}):
-                return about
+def _condition(held: Any) -> Words:
+    match held:
+        case {"column": str(column), "values": values} if column and len(held) == 2:
+            listed = PublicCandidates.given(members(values, "question.where"))
+            return {"column": column, "values": listed.words(whole=True)}
+        case {"column": str(column), "between": [first, last]} if column and len(held) == 2:
+            known = [each for each in (first, last) if each is not None]
+            if known and all(type(each) in (int, float) for each in known):
+                return {"column": column, "between": [*ends_of((first, last))]}
+        case _:
+            pass  # said below
     raise wrong("question.where", "conditions, each of a column: two ends, at most one of them null, or values")
+
+
+_NUMBERS = frozenset(["number", "exact", "bounds", "levels", "prices", "numbers or dates"])
+_SEVERAL = frozenset(["bounds", "levels", "prices", "numbers or dates", "ends"])
+_FRACTION = re.compile(r"-?[0-9]{1,1000}/0*[1-9][0-9]{0,1000}", re.ASCII)
+
+
+def written(value: Any, kind: object) -> Any:
+    """An argument other than a public list in words.
+
+    >>> written((0.0, Fraction(1, 3)), "bounds"), written(0.5, "number")
+    ([0, '1/3'], 0.5)
+    """
+    if isinstance(value, bool | str):
+        return value
+    if kind in _SEVERAL:
+        return [number_written(each) if (day := as_date(each)) is None else str(day) for each in value]
+    return number_written(value)
+
+
+def number_written(value: Any) -> int | float | str:
+    """A number: as JSON has it where that is exactly what the caller means, else as a fraction."""
+    if type(value) is int and abs(value) < 10**40:
+        return value
+    if type(value) is float:  # from 2^52 on as it is: see `whole_or_double_bounds`
+        return int(value) if value.is_integer() and abs(value) < _WHOLE_DOUBLES else value
+    exact = decimal_fraction(value, "number", expected="a finite number")
+    if exact.denominator == 1 and abs(exact) < 10**40:
+        return int(exact)
+    nearest = float(exact)
+    return nearest if Fraction(repr(nearest)) == exact else str(exact)
+
+
+def list_written(listed: Any) -> Any:
+    """Public prices in words: whole numbers as a list of candidates, others as they are."""
+    numbers = [number_written(each) for each in listed]
+    if all(type(each) is int for each in numbers):
+        return PublicCandidates.given(numbers).words(whole=True)
+    return numbers
+
+
+def _arguments(words: Words, arguments: Iterable[Argument]) -> Words:
+    """The arguments that `words` describe.
+
+    Raises:
+        InvalidCertificateError: one is missing, unknown, or of another type. The error names it.
+    """
+    known = {each.name: each for each in arguments}
+    if unknown := words.keys() - known.keys():
+        shown = min(unknown)
+        name = f"question.{shown}" if len(shown) <= 60 and shown.isidentifier() else "question"
+        raise wrong(name, f"one of the arguments {', '.join(known)}")
+    found: Words = {}
+    for name, each in known.items():
+        if name in words:
+            found[name] = _read(words[name], each.kind, f"question.{name}")
+        elif each.default is REQUIRED:
+            raise wrong(f"question.{name}", "a value")
+    return found
+
+
+def _read(held: object, kind: object, name: str) -> Any:
+    """What was `written`; whether it was is found out when it is written again."""
+    if kind in ("list", "values", "dates") or (kind == "prices" and isinstance(held, dict)):
+        return members(cast("object", held), name)
+    if kind not in _SEVERAL:
+        return _read_one(held, kind, name)
+    if not isinstance(held, list):
+        raise wrong(name, "a list")
+    return tuple(_read_one(each, kind, name) for each in cast("list[object]", held))
+
+
+def _read_one(held: object, kind: object, name: str) -> Any:
+    if kind in _NUMBERS:
+        if isinstance(held, str) and _FRACTION.fullmatch(held):
+            return Fraction(held)
+        if type(held) in (int, float) or (kind == "numbers or dates" and as_date(held) is not None):
+            return held
+        raise wrong(name, "a number")
+    type_, expected = {"whole": (int, "a whole number"), "flag": (bool, "true or false")}.get(
+        cast("str", kind), (str, "a text")
+    )
+    if type(held) is not type_ or held == "":
+        raise wrong(name, expected)
+    return held

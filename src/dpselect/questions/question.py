@@ -17,16 +17,16 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass_transform
 
+from dpselect import summaries
 from dpselect.arguments import Argument, Epsilon, arguments_of
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, counted
-from dpselect.summaries import CountsOf, PublicCondition
 
 if TYPE_CHECKING:
     from dpselect.accounting import Event
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
-    from dpselect.summaries import CandidateKind, PublicCandidates, Scan
+    from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicCondition, Scan
 
 FAMILIES = {
     "counts": "count histogram",
@@ -64,7 +64,7 @@ class Columns(Protocol):
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Question(ABC):
-    """A question, of checked arguments. Its docstring says what it asks, what is returned, and where that is proved.
+    """A question. Its docstring says what it asks, what is returned, and where that is proved.
 
     Raises:
         InvalidParameterError: an argument is invalid.
@@ -354,7 +354,7 @@ class ListQuestion(Question):
     @property
     def counts(self) -> CountsOf:
         """How many units have each candidate."""
-        return CountsOf(self.choices, self.most_per_unit)
+        return summaries.CountsOf(self.choices, self.most_per_unit)
 
     @property
     def scan(self) -> Scan:
@@ -363,7 +363,7 @@ class ListQuestion(Question):
     @property
     def usable_units(self) -> PublicCondition | None:
         """Those that have one of the candidates."""
-        return PublicCondition(candidates=self.choices)
+        return summaries.PublicCondition(candidates=self.choices)
 
     @classmethod
     def counting(cls, release: Planned) -> str:

@@ -8,7 +8,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
-from dpselect.questions.words import as_text, counted, members
+from dpselect import summaries
+from dpselect.questions.words import as_text, counted
 
 if TYPE_CHECKING:
     from dpselect.privacy import Guarantee
@@ -288,7 +289,7 @@ def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
 def _condition(held: Mapping[str, Any]) -> str:
     column, values = held["column"], held.get("values")
     if values is not None:
-        values = members(values)
+        values = summaries.members(values)
         listed = ", ".join(map(as_text, values[:_FEW])) + (", ..." if len(values) > _FEW else "")
         return f"{column} {listed}" if len(values) == 1 else f"{column} one of {listed}"
     lower, upper = held["between"]

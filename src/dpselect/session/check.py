@@ -18,9 +18,9 @@ from dpselect.rows.columns import check_match, check_numeric
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.inspect import Look, Sought, inspected, printable
 from dpselect.rows.opening import open_table
+from dpselect.rows.table import Rows, checked_progress
 from dpselect.session.advice import advised, as_options
 from dpselect.session.asking import Asking, groups_of, rows_of
-from dpselect.session.rows import Rows, checked_progress
 from dpselect.summaries import PublicDomain
 from dpselect.summaries.candidates import UNLISTED
 from dpselect.summaries.dates import are_dates, public_dates

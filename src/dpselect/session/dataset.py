@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from dpselect.certificates.release import Release
 from dpselect.checks import members_in_order, memory_size
 from dpselect.formats import Format, declared
-from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
-from dpselect.public_time import Times
+from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.wording import html_table
 from dpselect.rows.files.finding import is_named
 from dpselect.rows.opening import open_table, origin_of, what_was_opened
+from dpselect.rows.table import Rows
+from dpselect.session.asking import PlainQuestions
 from dpselect.session.described import ASK, Planner, check_described, planned_by, refuse_shared_requests
-from dpselect.session.methods import PlainQuestions
 from dpselect.session.paying import Spending, TableQuestion
-from dpselect.session.rows import Rows
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger

@@ -10,8 +10,7 @@ from dpselect import arguments
 from dpselect.arguments import OF_VIEWS, REQUIRED, Argument
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
 from dpselect.questions.question import BY_NAME
-from dpselect.session.asking import Asking, neighbours_of, rows_of
-from dpselect.session.methods import PlainQuestions
+from dpselect.session.asking import Asking, PlainQuestions, neighbours_of, rows_of
 from dpselect.session.paying import TableQuestion
 
 ASK = "ask"

@@ -19,10 +19,9 @@ from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import Planned, as_text
 from dpselect.rows.opening import open_table, origin_of
-from dpselect.session.asking import Asking
-from dpselect.session.methods import with_questions
+from dpselect.rows.table import Rows, UnopenedTable
+from dpselect.session.asking import Asking, with_questions
 from dpselect.session.paying import Payer, TableQuestion
-from dpselect.session.rows import Rows, UnopenedTable
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from dpselect.accounting import Run
-from dpselect.certificates.release import Release, certified
+from dpselect.certificates.release import Release, certified, identity_text
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
-from dpselect.public_time import Times, public_time, times_shown
+from dpselect.privacy import Times, times_shown
 from dpselect.questions.query import Gathered
-from dpselect.questions.words import identity_text
-from dpselect.session.rows import ColumnRows
+from dpselect.rows.table import ColumnRows
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
@@ -153,10 +152,12 @@ class Spending(Payer[Release]):
             refuse_seeded()
         seeded_before = seeded_draws()
         looked = self._looked(questions)
-        known = [None if each is None or each.release is None else Release.from_json(each.release) for each in looked]
+        known = [None if each is None or each.release is None else _read_back(each.release) for each in looked]
         new = [place for place, release in enumerate(known) if release is None]
         drafts: list[_Draft] = []
-        for place, found in zip(new, gathered([questions[place] for place in new]), strict=True):
+        for place, found in zip(
+            new, gathered([questions[place] for place in new], in_order=seeded_before[0]), strict=True
+        ):
             ahead = looked[place]  # charged before a crash, on the day on which it was asked
             since = time if ahead is None else datetime.fromisoformat(ahead.time)
             drafts.append(_draft(questions[place], found, time=since, seeded=seeded_before))
@@ -194,12 +195,12 @@ class Spending(Payer[Release]):
             time=draft.undrawn.time,
         )
         if receipt.release is not None:
-            return Release.from_json(receipt.release)
+            return _read_back(receipt.release)
         try:
             release = replace(_drawn(draft), receipt=receipt.to_dict())
             if asked.request is None:
                 return release
-            return Release.from_json(ledger.store_release(receipt, release.to_json()))
+            return _read_back(ledger.store_release(receipt, release.to_json()))
         except Exception as error:
             foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
             why = str(error) if foreseen else f"An unexpected {type(error).__name__}; please report it."
@@ -220,27 +221,31 @@ class _Draft:
     seeded_before: tuple[bool, int]
 
 
-def gathered(questions: Sequence[TableQuestion]) -> list[Gathered]:
+def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[Gathered]:
     """What is found of the rows for the questions: in one pass, if all are about one table.
+
+    Args:
+        questions: planned questions.
+        in_order: whether what engines find in any order is put into one, as draws that can be repeated need.
 
     Proof: ``proofs/one_pass.md``.
     """
     shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
     if len(questions) > 1 and (len(shared) < len(questions) or len({id(each.rows.table) for each in shared}) > 1):
-        return [found for each in questions for found in gathered([each])]
+        return [found for each in questions for found in gathered([each], in_order=in_order)]
     if not shared:
         return [Gathered(each.rows()) for each in questions]
     table, progress = shared[0].rows.table, shared[0].rows.progress
     scans = [[each.rows.statement(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
     summaries = iter(table.answers([each for asked in scans for each in asked], progress))
     found = [each.asked.gathered([next(summaries) for _ in each.asked.scans]) for each in questions]
-    return [each.in_order() for each in found] if seeded_draws()[0] else found
+    return [each.in_order() for each in found] if in_order else found
 
 
 def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: tuple[bool, int]) -> _Draft:
     """Write the certificate without its answer, once the rows are read."""
-    undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=time)
-    undrawn = replace(undrawn, format=asked.format_words, source=dict(asked.named) or None)
+    about = {"format": asked.format_words, "source": dict(asked.named) or None}
+    undrawn = replace(certified(asked.asked, column=asked.column, unit=asked.unit, time=time), **about)
     return _Draft(asked, found, undrawn, undrawn.question_hash(), seeded)
 
 
@@ -248,6 +253,22 @@ def _drawn(draft: _Draft) -> Release:
     """The answer, marked if this thread was in a seeded block at any draw since the question was asked."""
     release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
     return replace(release, seeded=draft.seeded_before[0] or seeded_draws() != draft.seeded_before)
+
+
+def _read_back(stored: str) -> Release:
+    from dpselect.certificates.checking import released  # brings what a check computes
+
+    return released(stored)[0]
+
+
+def public_time(moment: datetime, times: Times = Times.DAY) -> datetime:
+    """The start, in UTC, of the day or the hour in which `moment` lies.
+
+    >>> public_time(datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=UTC)).isoformat()
+    '2026-11-21T00:00:00+00:00'
+    """
+    hour = moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return hour.replace(hour=0) if times is Times.DAY else hour
 
 
 def _lost(receipt: Receipt, why: str) -> AnswerLostError:

@@ -18,14 +18,12 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Run
-from dpselect.certificates.release import Release
-from dpselect.checks import positive_epsilon
+from dpselect.certificates.release import Release, identity_text
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions.features import BestFeatures, PublicFeatures, RuleCounts
 from dpselect.questions.query import Query
-from dpselect.questions.words import identity_text
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.frames import check_distinct_names
 from dpselect.server_urls import may_hold_password
@@ -165,7 +163,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
             k=self.k,
             weights=features.weights,
             settings=settings_hash(features.bins, labels),
-            epsilon=positive_epsilon(self.epsilon),
+            epsilon=self.epsilon,
             delta=self.delta,
         )
         asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
     from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
+    from dpselect.summaries.candidates import members as members
     from dpselect.summaries.dates import are_dates as are_dates
     from dpselect.summaries.dates import as_date as as_date
     from dpselect.summaries.dates import public_dates as public_dates

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.checks import whole_or_double_bounds
-from dpselect.errors import InvalidCandidatesError, Shown, describe
+from dpselect.errors import InvalidCandidatesError, Shown, describe, wrong
 from dpselect.summaries.kinds import CandidateKind
 
 MOST_CANDIDATES = 100_000_000
@@ -345,6 +346,43 @@ def _check_count(candidates: object, count: int) -> None:
 
 def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
     return InvalidCandidatesError("candidates", Shown(describe(candidates)), expected, hint)
+
+
+def members(held: object, name: str = "list") -> Any:
+    """The public list that `PublicCandidates.words` wrote.
+
+    Raises:
+        InvalidCertificateError: there is no such list.
+
+    >>> members({"range": [1, 5]}), members({"dates": ["2026-11-21"]})
+    (range(1, 6), [datetime.date(2026, 11, 21)])
+    """
+    about: Any = held
+    match about:
+        case list():
+            return cast("list[object]", about)
+        case {"range": [int() as first, int() as last, *steps]} if len(about) == 1:
+            step = steps[0] if steps else 1
+            if len(steps) < 2 and type(step) is int and step:
+                return range(first, last + (1 if step > 0 else -1), step)
+        case {"dates": [*dates]} if len(about) == 1:
+            return [_date(each, name) for each in dates]
+        case {"count": int() as count, "kind": kind, "sha256": str() as hash} if len(about) == 3:
+            if kind in [*CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
+                return UnlistedCandidates.stated_as(CandidateKind(kind), count, hash)
+        case _:
+            pass  # said below
+    raise wrong(name, "a public list: its members, a range, dates, or a count, a kind and a hash")
+
+
+def _date(held: object, name: str) -> date:
+    try:
+        read = date.fromisoformat(held) if isinstance(held, str) else None
+    except ValueError:
+        read = None
+    if read is None or read.isoformat() != held:
+        raise wrong(name, "dates such as 2026-11-21")
+    return read
 
 
 def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from dpselect.certificates.checking import released
 from dpselect.certificates.release import Release
 from dpselect.certificates.tables import columns, headings
 from dpselect.charts import svg_without_title
@@ -105,7 +106,7 @@ def stored(pages: Pages, id: str) -> Release[Any] | None:
         return None
     for entry in ledger.history(account):
         if entry.request == PREFIX + id and entry.release is not None:
-            return Release.from_json(entry.release)
+            return released(entry.release)[0]
     return None
 
 

@@ -15,8 +15,7 @@ from urllib.parse import urlencode
 from dpselect.errors import InvalidDataError, InvalidParameterError, typed
 from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
-from dpselect.privacy import EACH_ROW, EachRow, Neighbours, is_each_row
-from dpselect.public_time import Times
+from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.files.finding import named_kind
 from dpselect.rows.opening import open_table

@@ -1,15 +1,32 @@
 """The methods of a data set, for type checkers and editors: written by ``make readme``, from what questions declare."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from inspect import Signature
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 from dpselect.certificates.release import Release
+from dpselect.privacy import Neighbours
 from dpselect.questions.question import Question
-from dpselect.session.asking import Asking
+from dpselect.rows.table import Rows
+from dpselect.session.paying import Payer
+from dpselect.summaries import CandidateKind, PublicGroups
 
+class QuestionsFirst(type): ...
+
+class Asking(metaclass=QuestionsFirst):
+    _groups: PublicGroups | None
+    _neighbours: Neighbours
+    _rows: Rows
+    _spending: Payer[Any] | None
+    def by(self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1) -> Any: ...
+    def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self: ...
+    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]: ...
+
+def rows_of(asked: Asking) -> Rows: ...
+def groups_of(asked: Asking) -> PublicGroups | None: ...
+def neighbours_of(asked: Asking) -> Neighbours: ...
 def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]: ...
 def signature_of(question: type[Question], *, returns: object = None) -> Signature: ...
 def doc_of(question: type[Question]) -> str: ...
