@@ -77,11 +77,8 @@ def test_a_cross_table_has_a_column_for_each_of_its_columns() -> None:
     frame = release.to_pandas()
     assert frame.columns.tolist() == ["city", "page", "answer", "released", "lower", "upper"]
     assert [*zip(frame["city"], frame["page"], strict=True)] == groups
-    assert [bar["label"] for bar in next(iter(spec(release)["datasets"].values()))] == [
-        "south, 1",
-        "north, 2",
-        "west, 1",
-    ]
+    tiles = next(iter(spec(release)["datasets"].values()))
+    assert [(tile["row"], tile["column"]) for tile in tiles] == [("south", "1"), ("north", "2"), ("west", "1")]
 
 
 @pytest.mark.parametrize("name", table_questions.QUESTIONS)
@@ -178,6 +175,18 @@ def test_places_are_points_and_amounts_are_bars() -> None:
     assert marks(PEOPLE.median("age", step=1, **of_age)) == {"point", "text"}
     assert "bar" in marks(PEOPLE.sum("age", clip=(0, 60), epsilon=0.5))
     assert "bar" in marks(PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5))
+
+
+def test_a_cross_table_is_a_heat_map() -> None:
+    pairs = [("bonn", "f"), ("bonn", "m"), ("graz", "m")]
+    table = {"who": range(60), "city": ["bonn", "bonn", "graz"] * 20, "sex": ["f", "m", "m"] * 20, "v": [1, 2, 3] * 20}
+    people = dps.Dataset(table, unit="who").by(["city", "sex"], groups=pairs)
+    drawn = spec(people.count(epsilon=50))
+    (rows,) = drawn["datasets"].values()
+    assert [(row["row"], row["column"], row["value"]) for row in rows] == [(*pair, 20) for pair in pairs]
+    assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["rect", "text"]
+    several = people.histogram("v", candidates=[1, 2], epsilon=50)
+    assert "bar" in {layer["mark"]["type"] for layer in spec(several)["layer"]}
 
 
 def test_one_mechanism_has_one_colour_in_every_picture_of_curves() -> None:

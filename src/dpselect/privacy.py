@@ -126,16 +126,20 @@ class Guarantee:
         >>> round(guarantee.power(0.05), 3)  # a blind guess: 0.05
         0.082
         """
-        level = probability(significance, "significance")
-        first = level * math.exp(min(self.epsilon, 700.0)) + self.delta
-        second = level + self.delta - (1.0 - self.delta - level) * math.expm1(-self.epsilon)
-        return min(first, second, 1.0)
+        return most_power(probability(significance, "significance"), self.epsilon, self.delta)
 
     def __str__(self) -> str:
         failing = f", delta = {_digits(self.delta)}" if self.delta else ""
         kind = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced"
         who = f"{kind}: each row is another person" if self.unit == EACH_ROW else kind
         return f"Differentially private: epsilon = {_digits(self.epsilon)}{failing}, when one {self.unit} is {who}."
+
+
+def most_power(significance: float, epsilon: float, delta: float) -> float:
+    """The largest power of a test of an (epsilon, delta)-DP release. Proof: ``proofs/testing.md``, claim 1."""
+    first = significance * math.exp(min(epsilon, 700.0)) + delta
+    second = significance + delta - (1.0 - delta - significance) * math.expm1(-epsilon)
+    return min(first, second, 1.0)
 
 
 def _digits(value: float) -> str:

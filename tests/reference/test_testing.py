@@ -48,6 +48,17 @@ def test_responses_that_cost_more_are_beyond_it() -> None:
     assert any(most_power(null, alternative, significance=a) > power_bound(a, Fraction(4, 3), NO_DELTA) for a in LEVELS)
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_the_composed_bound_is_that_of_responses(k: int) -> None:
+    laws = _responses(Fraction(4, 3), k)
+    event = dps.accounting.PureEvent(epsilon=math.log(4 / 3))
+    composed, fewer = (dps.accounting.compose([event] * n, tight=True) for n in (k, max(1, k - 1)))
+    for level in LEVELS[::4]:
+        exact = float(most_power(*laws, significance=level))
+        assert exact <= composed.power(float(level)) * (1 + 1e-12) <= exact * (1.01 if k < 3 else 1.04)
+        assert k == 1 or fewer.power(float(level)) < exact
+
+
 def test_a_smaller_delta_would_not_be_enough() -> None:
     laws = open_response(Fraction(3), Fraction(1, 3))
     assert any(most_power(*laws, significance=a) > power_bound(a, Fraction(3), Fraction(1, 4)) for a in LEVELS)

@@ -19,7 +19,8 @@ from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adapt
 from dpselect.accounting.renyi import best_delta, best_epsilon
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
-from dpselect.checks import boolean, delta_below_one, target_error
+from dpselect.checks import boolean, delta_below_one, probability, target_error
+from dpselect.privacy import most_power
 
 BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
 
@@ -107,6 +108,9 @@ class _Route(NamedTuple):
     delta: Callable[[float], float]
 
 
+_PARTS = 24
+"""Epsilons on each side of the best that are tried for a test."""
+
 TIGHT_WORK = 5e8
 """About how many nanoseconds the exact recursion may take."""
 
@@ -192,6 +196,31 @@ class Composition:
         fit = [route for route in self._routes if epsilon >= route.beside]
         smallest = min(route.delta(fraction_down(Fraction(epsilon) - route.beside)) for route in fit)
         return min(1.0, fraction_up(Fraction(smallest) + self.leaves.delta))
+
+    def power(self, significance: float) -> float:
+        """At most how often an attacker finds that a unit is present, who is wrong of absent ones `significance` often.
+
+        `dpselect.Guarantee.power` says it of one epsilon and delta. This is the smallest that any epsilon up to the sum
+        of all gives, with its `delta`: smaller, as soon as there are several events.
+
+        Raises:
+            InvalidParameterError: `significance` is not strictly between 0 and 1.
+
+        Proof: ``proofs/testing.md``, claim 4.
+
+        >>> from dpselect.accounting import LaplaceProfileEvent
+        >>> asked = compose([LaplaceProfileEvent(epsilon=0.1)] * 30, tight=True)
+        >>> round(asked.power(0.05), 3)  # of epsilon = 3 alone: 0.953
+        0.134
+        """
+        level, whole = probability(significance, "significance"), fraction_up(self.leaves.basic)
+        best, width, most = 0.0, whole, 1.0
+        for _ in range(3):  # each time nearer to the best; every epsilon gives a bound
+            near = (best + width * each / _PARTS for each in range(-_PARTS, _PARTS + 1))
+            powers = {each: most_power(level, each, self.delta(each)) for each in near if 0.0 <= each <= whole}
+            best, width = min(powers, key=powers.__getitem__), width / _PARTS
+            most = min(most, powers[best])
+        return most
 
     @property
     def rho(self) -> float:

@@ -78,7 +78,8 @@ _NUMBERS = ("released", "units", "lower", "upper")
 def plotted(release: Any) -> LayerChart:
     """A bar for each released number, or for the count of each released candidate, with its error bar.
 
-    Places on the scale of the column, such as quantiles, are points.
+    A cross table, one number for each pair of groups, is a heat map. Places on the scale of the column, such as
+    quantiles, are points.
 
     Raises:
         InvalidParameterError: the values are not numbers, or there are too many.
@@ -99,17 +100,23 @@ def plotted(release: Any) -> LayerChart:
         several = len(labels) > len(cast("dict[Any, Any]", release.value))
         groups = [as_text(group) for group in zip(*(table[name] for name in by), strict=True)]
         labels = [f"{group}, {key}" for group, key in zip(groups, labels, strict=True)] if several else groups
-    from dpselect.charts import bars
+    from dpselect.charts import bars, tiles
 
+    words: dict[str, Any] = {
+        "value": (kind.measure or "units ({unit})").format(unit=release.unit, column=release.column),
+        "title": f"{release.task.replace('_', ' ').capitalize()} of {release.column}",
+        "subtitle": " ".join((release.promise, *release.sentences)),
+    }
+    if len(by) == 2 and len(values) == len(cast("dict[Any, Any]", release.value)):
+        pairs = [(as_text(row), as_text(column)) for row, column in zip(*(table[name] for name in by), strict=True)]
+        return tiles(pairs, values, categories=(by[0], by[1]), from_zero=kind.is_amount, **words)
     return bars(
         labels,
         values,
         category=str(release.groups["column"])
         if release.groups is not None
         else _category("value" if "units" in table else kind.label, release),
-        value=(kind.measure or "units ({unit})").format(unit=release.unit, column=release.column),
-        title=f"{release.task.replace('_', ' ').capitalize()} of {release.column}",
-        subtitle=" ".join((release.promise, *release.sentences)),
+        **words,
         ends=(table["lower"], table["upper"]) if "lower" in table else None,
         as_points=not (kind.is_amount or "units" in table),
     )

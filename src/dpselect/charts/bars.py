@@ -65,7 +65,7 @@ def bars(
     [('red', 0.25), ('green', 0.75)]
     """
     alt = altair()
-    shown = [_in_lines(label) for label in labels]
+    shown = [in_lines(label) for label in labels]
     if len(set(shown)) < len(shown):  # each still has a bar of its own
         shown = [f"{label} [{index}]" for index, label in enumerate(shown)]
     rows: list[dict[str, object]] = [
@@ -91,7 +91,7 @@ def bars(
         scale["domainMin"] = lowest - _ROOM * (highest - lowest)
     most_lines = 1 + max((label.count("\n") for label in shown), default=0)
     axis, step = (
-        LABELS_AXIS | ({} if most_lines == 1 else _lines_beside_bars(most_lines)),
+        LABELS_AXIS | ({} if most_lines == 1 else lines_beside_bars(most_lines)),
         alt.Step(20 + _LINE * (most_lines - 1)),
     )
     base = alt.Chart({"values": rows}).encode(
@@ -119,10 +119,10 @@ def bars(
     return finished(alt.layer(*layers).properties(width=WIDTH, height=step), title, subtitle)
 
 
-def _in_lines(label: str) -> str:
+def in_lines(label: str) -> str:
     """A label that can be read: in lines that are not long, and without what could not be seen.
 
-    >>> _in_lines("red"), _in_lines("Internal Medicine and Rehabilitation, Building 7")
+    >>> in_lines("red"), in_lines("Internal Medicine and Rehabilitation, Building 7")
     ('red', 'Internal Medicine and\\nRehabilitation, Building 7')
     """
     text = "".join(each if each.isprintable() else " " for each in label).strip() or "(empty)"
@@ -131,7 +131,7 @@ def _in_lines(label: str) -> str:
     return "\n".join(textwrap.wrap(text, _LETTERS, break_on_hyphens=False)) if len(text) > _LETTERS else text
 
 
-def _lines_beside_bars(most: int) -> dict[str, object]:
+def lines_beside_bars(most: int) -> dict[str, object]:
     """For labels of up to `most` lines: their middle is at the middle of the bar.
 
     All begin as high as the longest one has to; the others have empty lines above.
