@@ -56,7 +56,7 @@ class Checked:
             request id no ledger knows the value, and careful edits of it go unnoticed.
     """
 
-    release: Release
+    release: Release[Any]
     epsilon: float
     error_bound: bool
     charged: bool | None

@@ -153,9 +153,9 @@ class FileConnection(sqlite3.Connection):
         super().__init__(*given, **named)
         self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
 
-    def cursor(self, *given: Any) -> sqlite3.Cursor:
+    def cursor(self, factory: Any = sqlite3.Cursor) -> Any:
         """A cursor that is closed together with the connection."""
-        made: sqlite3.Cursor = super().cursor(*given)
+        made = super().cursor(factory)
         self._cursors.add(made)
         return made
 
