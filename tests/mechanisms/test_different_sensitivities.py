@@ -171,7 +171,7 @@ def test_bad_sensitivities_are_refused(given: Any) -> None:
 def test_a_bad_sensitivity_is_shown_with_its_place() -> None:
     for given, shown in (
         ([1, 2, 0], "0, number 3 of 3"),
-        (np.array([1.0, -1.0, np.nan]), "-1.0, number 2 of 3"),
+        (np.array([1.0, -1.0, 2.0]), "-1.0, number 2 of 3"),
         ([1, "2"], "str, number 2 of 2"),
     ):
         with pytest.raises(InvalidParameterError, match=f"^sensitivities=<{shown}>: expected finite numbers > 0"):

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,23 +14,19 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue
+from dpselect.mechanisms.candidates import public_doubles
 from dpselect.mechanisms.laws import Gaps, gauss_legendre
 from dpselect.mechanisms.mechanism import SelectsOne
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
-from dpselect.mechanisms.scores import (
-    ScoresLike,
-    exact_doubles,
-    native_scores,
-)
+from dpselect.mechanisms.scores import ScoresLike, exact_doubles
 from dpselect.privacy import Neighbours
 
 Rule = Literal["generalized", "own_scales", "largest"]
 
 _EXPECTED = "finite numbers > 0, one for each candidate"
 _UP = 1.0 + 2.0**-40
-_EXACTLY_DOUBLES = [("f", 2), ("f", 4), ("f", 8), ("i", 1), ("i", 2), ("i", 4), ("u", 1), ("u", 2), ("u", 4)]
 _RULE = gauss_legendre(24)
 _TAIL = 45.0
 _AT_ONCE = 1 << 20
@@ -82,7 +78,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        given = _checked_sensitivities(cast(object, self.sensitivities))
+        given = public_doubles(cast(object, self.sensitivities), "sensitivities", _EXPECTED, positive_sensitivity)
         method = one_of(self.method, "method", ("auto", *get_args(Rule)))
         self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
         self._set(confidence=probability(self.confidence, "confidence"))
@@ -176,47 +172,6 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
             expected = f"{len(self.sensitivities)} scores, one for each sensitivity"
             raise InvalidScoresError("scores", Shown(f"<{found.size} scores>"), expected)
         return found
-
-
-def _checked_sensitivities(given: object) -> FloatArray:
-    members = _members(given)
-    if len(members) == 0 or (isinstance(members, np.ndarray) and members.ndim != 1):
-        raise InvalidParameterError("sensitivities", Shown(f"<{type(given).__name__}>"), _EXPECTED)
-    array = members if isinstance(members, np.ndarray) else None
-    if array is None and all(type(each) is float for each in members):
-        array = np.array(members, dtype=np.float64)
-    is_exact = array is not None and (array.dtype.kind, array.dtype.itemsize) in _EXACTLY_DOUBLES
-    if array is not None and is_exact:
-        found = array.astype(np.float64)
-    else:
-        listed = cast("Sequence[object]", members)
-        found = np.array([_checked_member(listed, place) for place in range(len(listed))], dtype=np.float64)
-    if not (valid := np.isfinite(found) & (found > 0.0)).all():
-        _checked_member(cast("Sequence[object]", found.tolist()), int(valid.argmin()))
-    found.flags.writeable = False
-    return found
-
-
-def _members(given: object) -> Sequence[object] | npt.NDArray[Any]:
-    """A list or a tuple itself, anything else as an array: none of the members is missing or masked."""
-    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
-        return cast("Sequence[object]", given)
-    if hasattr(given, "iloc"):  # in columns of Python objects pandas keeps fractions
-        given = np.asarray(cast(Any, given).to_numpy())
-    if type(given) is np.ndarray and given.ndim == 1:
-        return given
-    try:
-        return native_scores(cast(ScoresLike, given))
-    except InvalidScoresError as error:
-        raise InvalidParameterError("sensitivities", error.got, _EXPECTED, error.hint) from None
-
-
-def _checked_member(members: Sequence[object], place: int) -> float:
-    try:
-        return positive_sensitivity(members[place], "sensitivities")
-    except InvalidParameterError:
-        got = one_of_several(members[place], place, len(members))
-        raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
 
 
 def _largest_of(count: int, confidence: float) -> float:
