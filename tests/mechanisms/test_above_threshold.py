@@ -165,7 +165,7 @@ def test_numbers_beyond_all_doubles_are_called_that() -> None:
 def test_the_text_of_a_stream_says_who_is_protected() -> None:
     for neighbours in ("add_remove", "replace_one"):
         stream = dps.AboveThreshold(3, epsilon=1.0, sensitivity=1, neighbours=neighbours)
-        assert f"neighbours={neighbours!r}" in repr(stream)
+        assert repr(neighbours) in repr(stream)
 
 
 def test_the_offset_is_in_no_text() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 import dpselect as dps
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.mechanisms.density import default_sample_size
 from tests.reference.density import share_distance
 
 COUNTS = [3, 0, 5]
@@ -105,12 +104,12 @@ def test_mechanisms_are_values() -> None:
     each = mechanism(base="histograms")
     assert pickle.loads(pickle.dumps(each)) == each
     assert each.sample_size(10) == 4
-    assert mechanism(k=None).sample_size(10**6) == default_sample_size(10**6, epsilon=1.0) == 5000
+    assert mechanism(k=None).sample_size(10**6) == 5000
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-3, 1.0, 1e3, 1e300])
 def test_default_sizes_are_sizes_and_grow(epsilon: float) -> None:
-    sizes = [default_sample_size(n, epsilon=epsilon) for n in (1, 100, 10**6, 10**12)]
+    sizes = [mechanism(epsilon=epsilon, k=None).sample_size(n) for n in (1, 100, 10**6, 10**12)]
     assert sizes == sorted(sizes)
     assert sizes[0] >= 4
     assert sizes[-1] <= 5_000

@@ -27,7 +27,7 @@ Moves = Literal["any", "together", "up", "down"]
 """What is public of the changes of all queries between neighbours; up and down are what a unit that is added does."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class AboveThreshold(MechanismValue):
     r"""A stream of questions "is this number above the threshold?", of which only those answered with yes cost.
 
@@ -67,9 +67,9 @@ class AboveThreshold(MechanismValue):
     positives: int = field(default=1, kw_only=True)
     moves: Moves | None = field(default=None, kw_only=True)
     neighbours: Neighbours = field(default=Neighbours.ADD_REMOVE, kw_only=True)
-    _rates: tuple[float, float] = field(init=False)
-    _answered: int = field(init=False, default=0)
-    _stream: _core.ThresholdStream = field(init=False)
+    _rates: tuple[float, float] = field(init=False, repr=False)
+    _answered: int = field(init=False, repr=False, default=0)
+    _stream: _core.ThresholdStream = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
@@ -189,12 +189,6 @@ class AboveThreshold(MechanismValue):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        threshold = float(self.threshold)
-        public = f"epsilon={self.epsilon!r}, sensitivity={self.sensitivity!r}, positives={self.positives}"
-        protects = f", neighbours={str(self.neighbours)!r}"
-        return f"AboveThreshold({threshold!r}, {public}, moves={self.moves!r}{protects})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SelectionError(

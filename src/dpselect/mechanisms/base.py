@@ -128,15 +128,16 @@ def native_fraction(number: Fraction) -> tuple[bytes, bytes]:
     return native_whole(number.numerator, signed=True), native_whole(number.denominator)
 
 
-def exact_value(value: object) -> Fraction:
+def exact_value(
+    value: object, error: type[InvalidParameterError] = InvalidDataError, *, name: str = "value", hint: str = ""
+) -> Fraction:
     """A number of the data, exactly; or an error that does not show it, nor holds one that does."""
     try:
-        return exact_number(value, "value")
+        return exact_number(value, name)
     except InvalidParameterError:
         pass
-    raise InvalidDataError(
-        "value", Shown("<not a finite number, or one beyond all doubles>"), "a finite number, below 2^1024 in size"
-    )
+    got = Shown("<not a finite number, or one beyond all doubles>")
+    raise error(name, got, "a finite number, below 2^1024 in size", hint)
 
 
 def shortest(number: Fraction) -> float | Fraction:

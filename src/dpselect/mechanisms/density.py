@@ -75,10 +75,20 @@ class DensityMechanism(MechanismValue):
             raise InvalidParameterError("neighbours", self.neighbours.value, "'replace_one'", hint)
 
     def sample_size(self, n: int) -> int:
-        """The size of samples from `n` data: `k`, or by default `default_sample_size`, which never looks at them."""
-        if self.k is not None:
-            return self.k
-        return default_sample_size(positive_count(n, "n", at_most=2**63), epsilon=self.epsilon)
+        r"""The size of samples from `n` data, which never depends on them: `k` if it is given.
+
+        By default the smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 5,000. Too
+        few points cannot follow the data: the distance is at least :math:`1/(2k)`. With too many, the base measure
+        outweighs the data: if they differ, its pull grows with k, against that of the data, :math:`\varepsilon n/2`.
+        Measured on flat, bell-shaped, skewed and narrow data (a hundredth of the bounds), these two limits come near
+        the best k of each.
+
+        >>> [DensityMechanism(epsilon=1.0).sample_size(n) for n in (4096, 1000)]
+        [128, 31]
+        """
+        pull = min(self.epsilon, 1e300) * positive_count(n, "n", at_most=2**63)
+        default = max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
+        return default if self.k is None else self.k
 
     def draw(self, counts: ScoresLike, widths: ScoresLike | None = None) -> IntArray:
         """Draw one sample of binned data, at the cost of `epsilon`.
@@ -193,21 +203,6 @@ class DensityMechanism(MechanismValue):
         if n * k > _LARGEST_DISTANCE:
             raise InvalidParameterError("k", k, "at most 2^61 divided by the number of data")
         return k
-
-
-def default_sample_size(n: int, *, epsilon: float) -> int:
-    r"""The smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 5,000.
-
-    Too few points cannot follow the data: the distance is at least :math:`1/(2k)`. With too many, the base measure
-    outweighs the data: if they differ, its pull grows with k, against that of the data, :math:`\varepsilon n/2`.
-    Measured on flat, bell-shaped, skewed and narrow data (a hundredth of the bounds), these two limits come near the
-    best k of each.
-
-    >>> default_sample_size(4096, epsilon=1.0), default_sample_size(1000, epsilon=1.0)
-    (128, 31)
-    """
-    pull = min(epsilon, 1e300) * n
-    return max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
 
 
 def _bin_counts(counts: object, *, below: int) -> IntArray:

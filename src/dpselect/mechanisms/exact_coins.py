@@ -12,9 +12,9 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect._native import _core
+from dpselect.mechanisms.base import IntArray
 
 LARGEST_COUNT = 2**63 - 1
 
@@ -152,8 +152,6 @@ def accepts(share: tuple[int, int], x: Fraction) -> bool:
 
     return heads(enclosed, 1) == 1
 
-
-IntArray = npt.NDArray[np.int64]
 
 _WORD_BITS = 16
 _UNIFORM = _core.Sampler("exponential", 1.0, 1.0, 1)  # among equal scores it draws uniformly

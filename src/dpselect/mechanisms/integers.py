@@ -17,7 +17,15 @@ from dpselect._native import _core
 from dpselect.checks import exact_number, finite_bounds, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import FloatArray, RangedMechanism, native_fraction, native_grid, native_whole, shortest
+from dpselect.mechanisms.base import (
+    FloatArray,
+    RangedMechanism,
+    exact_value,
+    native_fraction,
+    native_grid,
+    native_whole,
+    shortest,
+)
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.noise import whole_points
 from dpselect.mechanisms.scores import NumericArray, finite_scores
@@ -244,14 +252,9 @@ class IntegerMechanism(RangedMechanism):
 
 
 def _exact(score: object) -> Fraction:
-    is_flag = isinstance(score, bool)
-    if isinstance(score, Rational) and not is_flag:  # also those that overflow a double
+    if isinstance(score, Rational) and not isinstance(score, bool):  # also those that overflow a double
         return Fraction(int(score.numerator), int(score.denominator))
-    try:
-        return exact_number(score, "score")
-    except InvalidParameterError:
-        got = "NaN or infinite" if isinstance(score, float) else type(score).__name__
-    raise InvalidScoresError("score", Shown(f"<{got}>"), "a finite number (int, float or Fraction) for every number")
+    return exact_value(score, InvalidScoresError, name="score")
 
 
 _LARGEST_GRID = 10_000_000

@@ -24,14 +24,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.mechanisms.base import FloatArray
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.scores import NumericArray
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

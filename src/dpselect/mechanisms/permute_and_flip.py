@@ -17,21 +17,18 @@ from functools import cache, lru_cache
 from typing import Any, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
-from dpselect.mechanisms.base import native_fraction
+from dpselect.mechanisms.base import FloatArray, exact_value, native_fraction
 from dpselect.mechanisms.candidates import Candidate, all_candidates
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
-
-FloatArray = NDArray[np.float64]
 
 _TAIL = 36.0
 """The integrand falls at least like exp(-t P), P the sum of the p_j; beyond t = 36/P less than e^-35 of it is left."""
@@ -285,14 +282,8 @@ def select_lazily(
 
 
 def _exact_score(score: object, ceiling: Fraction) -> Fraction:
-    """A score, or an error that does not show it."""
-    try:
-        exact = exact_number(score, "score")
-    except InvalidParameterError:
-        exact = None
-    if exact is None:
-        hint = "There is no answer, and the charge stands. Decide by a public rule what such a candidate scores."
-        raise InvalidScoresError("score", Shown("<not a finite number>"), "a finite number", hint)
+    hint = "There is no answer, and the charge stands. Decide by a public rule what such a candidate scores."
+    exact = exact_value(score, InvalidScoresError, name="score", hint=hint)
     if exact > ceiling:
         hint = "There is no answer, and the charge stands. Clamp the scores: min(score, ceiling)."
         raise InvalidScoresError("score", Shown("<above the ceiling>"), "at most the ceiling", hint)

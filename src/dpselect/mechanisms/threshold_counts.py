@@ -61,10 +61,6 @@ class NoisyThreshold(UnlistedValues, abc.ABC):
         least = Fraction(probability(chance, "chance"))
         return self.threshold - 1 + (self.noise.first_noise(1 - least) if least > Fraction(1, 2) else 1)
 
-    def count_error(self, confidence: float) -> int:
-        """With probability `confidence` the noisy count of one value is at most this far from its count."""
-        return self.noise.error_bound(confidence)
-
     def draw(self, counts: ScoresLike) -> ReleasedCounts:
         """Release the noisy counts that reach the threshold: see `UnlistedValues.select`."""
         numbers = whole_values(counts)

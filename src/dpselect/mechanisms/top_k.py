@@ -152,12 +152,6 @@ class TopKPlan(SelectsSeveral):
         So the r-th selected score is at most this far below the r-th largest of all. It depends only on public
         arguments.
 
-        Args:
-            confidence: strictly between 0 and 1, for all rounds together.
-
-        Returns:
-            A distance in the unit of the scores.
-
         Proof: ``proofs/error_bounds.md``, or ``proofs/exponential_once.md``, claim 3.
         """
         if isinstance(self.mechanism, ExponentialNoiseTopK):

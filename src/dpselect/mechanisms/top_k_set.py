@@ -119,10 +119,6 @@ class RankSets:
         self.slack = 2.0**-16 + n * math.log2(n + 1) * 2.0**-46
         """More than the logarithms below are off by."""
 
-    def log2_all(self) -> float:
-        """Binary logarithm of how many sets there are, about."""
-        return float(_log2_choose(np.array([float(self._n)]), np.array([float(self._k)]))[0])
-
     def log2_at_most(self, h: IntArray, before: IntArray, until: IntArray) -> FloatArray:
         """No less than the binary logarithm of `count` of h and the ranks ``before + 1`` to `until`, up to `slack`.
 
@@ -145,14 +141,6 @@ class RankSets:
         """That of the set at `place`, if the sets of `count` are in order of it."""
         size, before = self._k - h + 1, math.comb(first - 1 - h, self._k - h + 1)
         return bisect_left(range(last), True, first, key=lambda t: math.comb(t - h, size) - before > place)
-
-    def count_without_one_of(self, far: int) -> int:
-        """Sets that leave out one of the first `far` ranks."""
-        return math.comb(self._n, self._k) - math.comb(self._n - far, self._k - far)
-
-    def best_left_out(self, far: int, place: int) -> int:
-        """That of the set at `place`, if these sets are in order of it."""
-        return bisect_left(range(far), True, 1, key=lambda h: self.count_without_one_of(h) > place)
 
 
 def _log2_choose(n: FloatArray, k: FloatArray) -> FloatArray:
@@ -184,46 +172,37 @@ class _SetDraw:
 
     def _ranks(self) -> IntArray:
         """Members of the set by rank, in any order."""
-        k = self._k
-        weights, far, edges = self._bounds()
-        unit = math.ceil(float(weights.max()))
+        weights, edges = self._bounds()
+        logs = np.append(0.0, weights)  # the best set itself, and the proposals
+        unit = math.ceil(float(logs.max()))
         with np.errstate(under="ignore"):
-            bounds = np.exp2(weights.ravel() + (_BITS - unit)).astype(np.uint64) + np.uint64(1)
-        stretches = edges.size - 1
+            bounds = np.exp2(logs + (_BITS - unit)).astype(np.uint64) + np.uint64(1)
         while True:
             place = int(np.flatnonzero(_core.tally(bounds, 1))[0])
-            bound = int(bounds[place])
-            row, stretch = divmod(place, stretches)
-            h, first, last = far + 1 + row, int(edges[stretch]) + 1, int(edges[stretch + 1])
-            if row < k - far:
-                number, x, ranks = self._one_of(h, first, last)
-            elif stretch == 0:
-                number, x, ranks = 1, Fraction(0), np.arange(1, k + 1)  # the best set itself
-            elif stretch == 1 and far:
-                number, x, ranks = self._one_far(far)
+            row, stretch = divmod(place - 1, edges.size - 1)
+            if place:
+                number, x, ranks = self._one_of(row + 1, int(edges[stretch]) + 1, int(edges[stretch + 1]))
             else:
-                continue  # filling
-            if number and accepts((Fraction(number, bound) * Fraction(2) ** (_BITS - unit)).as_integer_ratio(), x):
+                number, x, ranks = 1, Fraction(0), np.arange(1, self._k + 1)
+            share = Fraction(number, int(bounds[place])) * Fraction(2) ** (_BITS - unit)
+            if number and accepts(share.as_integer_ratio(), x):
                 return ranks
 
-    def _bounds(self) -> tuple[FloatArray, int, IntArray]:
+    def _bounds(self) -> tuple[FloatArray, IntArray]:
         """Binary logarithms of the weights of all proposals beside that of the best set, or a little more.
 
         Returns:
-            A row for each h from ``far + 1`` to k, and a last one with the best set and all smaller h together; and the
-            edges of the stretches, in ranks.
+            A row for each h from 1 to k; and the edges of the stretches, in ranks.
         """
         k, n = self._k, self._n
-        octaves_above, octaves_below = self._above / math.log(2.0), self._below / math.log(2.0)
-        lead = self._lead / math.log(2.0)
-        reach = max(1.0, self._sets.log2_all() + _NEVER - lead)
-        far = int(np.count_nonzero(octaves_above > reach))
-        h = np.arange(far + 1, k + 1)
-        width = max(0.5, min(reach, float(octaves_below[-1])) / max(16, min(2048, _CELLS // h.size)))
-        steps = np.arange(0.0, min(reach, float(octaves_below[-1])) + width, width)
-        starts = np.searchsorted(octaves_below, steps[1:], side="left")
+        octaves_below, lead = self._below / math.log(2.0), self._lead / math.log(2.0)
+        octaves_above = self._above / math.log(2.0) + lead
+        reach = min(float(octaves_below[-1]), max(1.0, min(k, n - k) * math.log2(n) + _NEVER - lead))
+        h = np.arange(1, k + 1)
+        width = max(0.5, reach / max(16, min(2048, _CELLS // k)))
+        starts = np.searchsorted(octaves_below, np.arange(width, reach + width, width), side="left")
         edges = np.unique(np.concatenate([[0], starts, [n - k]])) + k
-        columns = self._columns(h, octaves_above + lead, octaves_below, edges[:-1], edges[1:])
+        columns = self._columns(h, octaves_above, octaves_below, edges[:-1], edges[1:])
         for _ in range(_DIVISIONS):
             spread = octaves_below[edges[1:] - k - 1] - octaves_below[edges[:-1] - k]
             shares = np.exp2(columns - columns.max()).sum(axis=0)
@@ -237,16 +216,9 @@ class _SetDraw:
             # Of the stretches that begin where one began before, all but those that end at a cut are what they were.
             new = np.flatnonzero(np.isin(divided[:-1], cuts) | np.isin(divided[1:], cuts))
             columns = columns[:, np.searchsorted(edges, divided[:-1], side="right") - 1]
-            columns[:, new] = self._columns(h, octaves_above + lead, octaves_below, divided[new], divided[new + 1])
+            columns[:, new] = self._columns(h, octaves_above, octaves_below, divided[new], divided[new + 1])
             edges = divided
-        last = np.full((1, max(2, columns.shape[1])), -np.inf)
-        last[0, 0] = 0.0
-        if far:
-            last[0, 1] = self._sets.log2_all() + self._sets.slack - float(octaves_above[far - 1]) - lead
-        if columns.shape[1] < 2:
-            columns = np.pad(columns, ((0, 0), (0, 1)), constant_values=-np.inf)
-            edges = np.append(edges, edges[-1])
-        return np.concatenate([columns, last]), far, edges
+        return columns, edges
 
     def _columns(
         self, h: IntArray, above: FloatArray, below: FloatArray, before: IntArray, until: IntArray
@@ -263,13 +235,6 @@ class _SetDraw:
         t = self._sets.worst_rank(h, first, last, uniform_below(number))
         between = uniform_subset(t - h - 1, self._k - h) + (h + 1)
         return number, self._exponent(h, t), np.concatenate([np.arange(1, h), between, [t]])
-
-    def _one_far(self, far: int) -> tuple[int, Fraction, IntArray]:
-        """The same for all sets that leave out one of the first `far`."""
-        number = self._sets.count_without_one_of(far)
-        h = self._sets.best_left_out(far, uniform_below(number))
-        others = uniform_subset(self._n - h, self._k - h + 1) + (h + 1)
-        return number, self._exponent(h, int(others.max())), np.concatenate([np.arange(1, h), others])
 
     def _exponent(self, h: int, t: int) -> Fraction:
         """How far a set is below the best one, over b."""

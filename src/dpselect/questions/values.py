@@ -241,7 +241,7 @@ class TopUnknown(Unlisted, name="top_unknown"):
                 **reached,
                 "rule": self._chosen.rule,
             },
-            counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
+            counted=NoisyUnits(within=mechanism.noise.error_bound(CONFIDENCE)) if has_counts else None,
         )
 
     def released(self, summary: NameCounts, /) -> Drawn:
