@@ -252,7 +252,8 @@ class IntegerMechanism(RangedMechanism):
 
 
 def _exact(score: object) -> Fraction:
-    if isinstance(score, Rational) and not isinstance(score, bool):  # also those that overflow a double
+    is_flag = isinstance(score, bool)
+    if isinstance(score, Rational) and not is_flag:  # also those that overflow a double
         return Fraction(int(score.numerator), int(score.denominator))
     return exact_value(score, InvalidScoresError, name="score")
 
