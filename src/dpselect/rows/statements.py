@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.rows.columns import Amount, Column, Condition, Grouping, Needed, check_match, check_numeric
+from dpselect.rows.columns import Amount, Column, Condition, Grouping, check_match, check_numeric
 from dpselect.rows.row_rules import (
     Dialect,
     Name,
@@ -202,16 +202,26 @@ def gather(
     return Statement(**_reads(unit, grouping, {"what": (Number(column), None)}), body=body, summary=summary)
 
 
-def units(*, unit: Column, needed: Needed, grouping: Grouping | None = None) -> Statement:
-    """How many units have a row that a question can use. Proof: ``proofs/usable_units.md``."""
+def units(
+    *,
+    unit: Column,
+    matched: tuple[Column, PublicCandidates] | None = None,
+    number: Column | None = None,
+    between: tuple[int | float, int | float] | None = None,
+    grouping: Grouping | None = None,
+) -> Statement:
+    """How many units have a row that a question can use. Proof: ``proofs/usable_units.md``.
+
+    It needs what is given of these: in one column a candidate, in another a number, and that one between two ends.
+    """
     read: dict[str, tuple[RowValue, PublicCandidates | None]] = {}
-    if needed.matched is not None:
-        column, candidates = needed.matched
+    if matched is not None:
+        column, candidates = matched
         check_match(column, candidates.kind)
         read["what"] = Value(column, candidates.kind), candidates
-    if (number := needed.number) is not None:
+    if number is not None:
         check_numeric(number)
-        read["number"] = (Number(number) if needed.between is None else Within(number, *needed.between)), None
+        read["number"] = (Number(number) if between is None else Within(number, *between)), None
     parts = _parts(grouping)
 
     def body(dialect: Dialect, rows: str) -> str:
