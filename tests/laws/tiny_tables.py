@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from dpselect import Neighbours
 from dpselect.questions.query import Query
-from dpselect.rows.columns import Grouping, Needed
+from dpselect.rows.columns import Grouping
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Rows
 from dpselect.summaries import PublicCandidates
@@ -114,8 +114,8 @@ class _Remembering:
 def _key(asked: Any) -> Any:
     if isinstance(asked, PublicCandidates):
         return tuple(asked)
-    if isinstance(asked, Needed):
-        return tuple(map(_key, asked.matched or ())), asked.number, asked.between
+    if isinstance(asked, tuple):
+        return tuple(map(_key, cast("tuple[Any, ...]", asked)))
     if isinstance(asked, Grouping):
         return asked.column, tuple(asked.groups), asked.max_groups_per_unit
     return asked

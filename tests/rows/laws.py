@@ -26,7 +26,7 @@ from dpselect.questions.query import Gathered, Query
 from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, Sum
 from dpselect.questions.values import TopUnknown, Values
-from dpselect.rows.columns import Amount, Column, Grouping, Holds, Needed, Progress
+from dpselect.rows.columns import Amount, Column, Grouping, Holds, Progress
 from dpselect.rows.table import Rows, UnopenedTable
 from dpselect.session.asking import PlainQuestions
 from dpselect.session.paying import Payer, TableQuestion, gathered
@@ -263,19 +263,15 @@ class ModelTable:
         self,
         *,
         unit: Column,
-        needed: Needed,
+        matched: tuple[Column, PublicCandidates] | None = None,
+        number: Column | None = None,
+        between: tuple[int | float, int | float] | None = None,
         grouping: Grouping | None = None,
     ) -> list[int]:
-        matched = None
-        if needed.matched is not None:
-            column, candidates = needed.matched
-            assert isinstance(candidates, PublicCandidates)
-            matched = column.name, _listed(candidates)
-        number = None if needed.number is None else needed.number.name
-        rows = self.rows if needed.number is None else _as_numbers(self.rows, needed.number)
-        return model.usable_units(
-            rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
-        )
+        asked: dict[str, Any] = {"matched": None if matched is None else (matched[0].name, _listed(matched[1]))}
+        asked |= {"number": None if number is None else number.name, "between": between}
+        rows = self.rows if number is None else _as_numbers(self.rows, number)
+        return model.usable_units(rows, unit.name, **asked, **_groups(grouping))
 
     def names(
         self,

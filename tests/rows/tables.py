@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpselect.rows import statements
-from dpselect.rows.columns import Amount, Grouping, Needed, Progress
+from dpselect.rows.columns import Amount, Grouping, Progress
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -83,9 +83,9 @@ def usable_units(
     """How many units in ``unit`` have a candidate in ``value``, and a number; for each group in ``part``."""
     table = open_table(source)
     matched = (table.column("value"), PublicCandidates.given(candidates))
-    needed = Needed(matched, None if number is None else table.column(number))
+    needed: dict[str, Any] = {"matched": matched, "number": None if number is None else table.column(number)}
     grouping = None if groups is None else Grouping(table.column("part"), PublicCandidates.given(groups), most)
-    return scanned(table, "units", unit=table.unit("unit"), needed=needed, grouping=grouping)
+    return scanned(table, "units", unit=table.unit("unit"), **needed, grouping=grouping)
 
 
 def total(

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.rows.columns import Amount, Grouping, Needed
+from dpselect.rows.columns import Amount, Grouping
 from dpselect.rows.table import Table
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -140,11 +140,11 @@ def test_lots_that_are_not_random_are_noticed(monkeypatch: pytest.MonkeyPatch) -
 def test_usable_units_count_in_as_many_groups_as_they_may(table: Table) -> None:
     """Each unit is in five groups: in all of them together it counts once, or twice, and they are equally full."""
     for most in (1, 2):
-        needed = Needed(number=table.column("value"))
-        found = scanned(table, "units", unit=table.unit("unit"), needed=needed, grouping=groups_of(table, most))
+        needed = {"number": table.column("value")}
+        found = scanned(table, "units", unit=table.unit("unit"), **needed, grouping=groups_of(table, most))
         assert sum(found) == most * UNITS
         assert p_value(np.array(found), np.full(ROWS, 1.0 / ROWS)) > NEVER
-    assert scanned(table, "units", unit=table.unit("unit"), needed=needed) == [UNITS]
+    assert scanned(table, "units", unit=table.unit("unit"), **needed) == [UNITS]
 
 
 @lazily

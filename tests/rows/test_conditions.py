@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.rows.columns import Amount, Condition, Grouping, Needed
+from dpselect.rows.columns import Amount, Condition, Grouping
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines, model
@@ -76,7 +76,7 @@ def test_the_rows_that_meet_them_are_looked_at(awkward: Table, rows: Rows, name:
     candidates = PublicCandidates.given([7, 8])
     (found,) = scanned(table, "count", unit=unit, column=table.column("short"), candidates=candidates)
     assert [found.counts.tolist()] == model.counts(left, "text", "short", [7, 8])
-    assert scanned(table, "units", unit=unit, needed=Needed()) == model.usable_units(left, "text")
+    assert scanned(table, "units", unit=unit) == model.usable_units(left, "text")
     amount = Amount(table.column("short"), Fraction(1), -100, 100)
     (total,) = scanned(table, "total", unit=unit, amount=amount)
     assert [total.totals.tolist()] == model.totals(left, "text", "", (None,), amount="short")
@@ -95,7 +95,7 @@ def test_a_condition_that_no_row_is_asked_of_is_found_out(awkward: Table, rows: 
     """Control: the expected numbers are others without the condition."""
     some = [row for row in rows if met(row, CONDITIONS["two"])]
     assert model.usable_units(some, "text") != model.usable_units(rows, "text")
-    assert scanned(awkward, "units", unit=awkward.unit("text"), needed=Needed()) == model.usable_units(rows, "text")
+    assert scanned(awkward, "units", unit=awkward.unit("text")) == model.usable_units(rows, "text")
 
 
 PEOPLE = pa.table(
@@ -198,7 +198,7 @@ def test_each_row_can_be_a_unit(awkward: Table, rows: Rows, engine: str) -> None
     numbered: list[dict[str, Any]] = [{**row, "number of the row": at} for at, row in enumerate(rows)]
     unit, group = awkward.unit(dps.ROWS), awkward.column("group")
     without_values = {"json": 1, "json-glob": 3}.get(engine, 0)  # the first line of each file, which names the columns
-    assert scanned(awkward, "units", unit=unit, needed=Needed()) == [len(rows) + without_values]
+    assert scanned(awkward, "units", unit=unit) == [len(rows) + without_values]
     candidates = PublicCandidates.given([7, 8])
     (found,) = scanned(awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates)
     assert [found.counts.tolist()] == model.counts(numbered, "number of the row", "short", [7, 8])

@@ -11,7 +11,7 @@ import pytest
 import dpselect as dps
 from dpselect.certificates.tables import columns
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError
-from dpselect.rows.columns import Column, Grouping, Holds, Needed
+from dpselect.rows.columns import Column, Grouping, Holds
 from dpselect.rows.table import Table
 from dpselect.summaries import PublicCandidates
 from dpselect.summaries.groups import PublicPairs
@@ -57,14 +57,14 @@ def test_a_row_is_in_the_group_of_all_its_values(awkward: Table, rows: Rows, nam
     there, unit = with_groups(rows, columns, groups), awkward.unit("text")
     places = list(range(len(groups)))
     expected = model.usable_units(there, "text", group="cross", groups=places)
-    assert scanned(awkward, "units", unit=unit, needed=Needed(), grouping=grouping) == expected
+    assert scanned(awkward, "units", unit=unit, grouping=grouping) == expected
     candidates = PublicCandidates.given([7, 8])
     counts = scanned(
         awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates, grouping=grouping
     )
     expected_counts = model.counts(there, "text", "short", [7, 8], group="cross", groups=places)
     assert [each.counts.tolist() for each in counts] == expected_counts
-    few = scanned(awkward, "units", unit=unit, needed=Needed(), grouping=cross(awkward, columns, groups, 1))
+    few = scanned(awkward, "units", unit=unit, grouping=cross(awkward, columns, groups, 1))
     assert all(one <= other for one, other in zip(few, expected, strict=True))
     in_one = {row["text"] for row in there if row["cross"] is not None and model.unit_of(row["text"]) is not None}
     assert sum(few) <= len(in_one)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from dpselect import Neighbours
-from dpselect.rows.columns import Amount, Grouping, Holds, Needed
+from dpselect.rows.columns import Amount, Grouping, Holds
 from dpselect.rows.table import Table
 from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 from tests.rows import engines, laws, model, table_questions
@@ -121,16 +121,16 @@ def test_usable_units(awkward: Table, rows: Rows, unit: str) -> None:
     """Units with a candidate, with a number, or with both in one row; with and without groups."""
     candidates = PublicCandidates.given(["south", "north"])
     for matched, number in NEEDED:
-        needed = Needed(
-            None if matched is None else (awkward.column(matched), candidates),
-            None if number is None else awkward.column(number),
-        )
+        needed: dict[str, Any] = {
+            "matched": None if matched is None else (awkward.column(matched), candidates),
+            "number": None if number is None else awkward.column(number),
+        }
         expected: dict[str, Any] = {"matched": None if matched is None else (matched, candidates.values)}
         expected["number"] = number
-        found = scanned(awkward, "units", unit=awkward.unit(unit), needed=needed)
+        found = scanned(awkward, "units", unit=awkward.unit(unit), **needed)
         assert found == model.usable_units(rows, unit, **expected)
         expected |= {"group": "group", "groups": ["south", "north", "west"]}
-        found = scanned(awkward, "units", unit=awkward.unit(unit), needed=needed, grouping=the_groups(awkward, 3))
+        found = scanned(awkward, "units", unit=awkward.unit(unit), **needed, grouping=the_groups(awkward, 3))
         assert found == model.usable_units(rows, unit, **expected)
 
 

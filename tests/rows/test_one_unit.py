@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-import dpselect as dps
 from dpselect.rows import spark
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
@@ -75,7 +74,7 @@ def units(table: Any, pages: int) -> tuple[list[int], int]:
     """How many units have each page, and how many there are."""
     about = {"unit": table.unit("who"), "column": table.column("page")}
     (each,) = scanned(table, "count", **about, candidates=PublicCandidates.given(range(pages)))
-    together = scanned(table, "units", unit=table.unit("who"), needed=dps.rows.columns.Needed())
+    together = scanned(table, "units", unit=table.unit("who"))
     return each.counts.tolist(), together[0]
 
 

@@ -286,21 +286,6 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
-    """What a row needs, besides a unit and a group, so that a question can use it: a candidate, a number, or both.
-
-    Attributes:
-        matched: the column of the candidates, and the candidates; None: it needs none.
-        number: the column of the number; None: it needs none.
-        between: the smallest and the largest number that it may be; None: any.
-    """
-
-    matched: tuple[Column, PublicCandidates] | None = None
-    number: Column | None = None
-    between: tuple[int | float, int | float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Condition:
     """A public condition on a row: a row without such a value in the column is looked at by no question.
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.rows.columns import Amount, Column, Condition, Grouping, Needed, check_match, check_numeric
+from dpselect.rows.columns import Amount, Column, Condition, Grouping, check_match, check_numeric
 from dpselect.rows.row_rules import (
     Dialect,
     Name,
@@ -197,22 +196,32 @@ def gather(
 
     def summary(found: Found) -> list[UnitValues]:
         values = np.asarray(found["value"], np.float64)
-        split = [values] if grouping is None else _split(values, found["part"], len(grouping.groups))
-        return [UnitValues(each, domain=domain, max_rows_per_unit=max_rows_per_unit) for each in split]
+        each_group = [values] if grouping is None else [values[some] for some in _of_groups(found, grouping)]
+        return [UnitValues(each, domain=domain, max_rows_per_unit=max_rows_per_unit) for each in each_group]
 
     return Statement(**_reads(unit, grouping, {"what": (Number(column), None)}), body=body, summary=summary)
 
 
-def units(*, unit: Column, needed: Needed, grouping: Grouping | None = None) -> Statement:
-    """How many units have a row that a question can use. Proof: ``proofs/usable_units.md``."""
+def units(
+    *,
+    unit: Column,
+    matched: tuple[Column, PublicCandidates] | None = None,
+    number: Column | None = None,
+    between: tuple[int | float, int | float] | None = None,
+    grouping: Grouping | None = None,
+) -> Statement:
+    """How many units have a row that a question can use. Proof: ``proofs/usable_units.md``.
+
+    It needs what is given of these: in one column a candidate, in another a number, and that one between two ends.
+    """
     read: dict[str, tuple[RowValue, PublicCandidates | None]] = {}
-    if needed.matched is not None:
-        column, candidates = needed.matched
+    if matched is not None:
+        column, candidates = matched
         check_match(column, candidates.kind)
         read["what"] = Value(column, candidates.kind), candidates
-    if (number := needed.number) is not None:
+    if number is not None:
         check_numeric(number)
-        read["number"] = (Number(number) if needed.between is None else Within(number, *needed.between)), None
+        read["number"] = (Number(number) if between is None else Within(number, *between)), None
     parts = _parts(grouping)
 
     def body(dialect: Dialect, rows: str) -> str:
@@ -245,12 +254,14 @@ def names(
         once = dialect.chosen(f"({rows}) AS matched", whose, "what", most=max_values_per_unit, is_text=is_text)
         return _numbered(once, keys)
 
-    return Statement(
-        **_reads(unit, grouping, {"what": (Name(column, kind), None)}),
-        body=body,
-        summary=partial(_names, kind=kind, grouping=grouping),
-        named=kind,
-    )
+    def summary(found: Found) -> list[NameCounts]:
+        values, counts = found["what"], np.array(found["number"], np.int64)
+        if grouping is None:
+            return [NameCounts(values, counts, kind=kind)]
+        return [NameCounts(values.take(some), counts[some], kind=kind) for some in _of_groups(found, grouping)]
+
+    read = {"what": (Name(column, kind), None)}
+    return Statement(**_reads(unit, grouping, read), body=body, summary=summary, named=kind)
 
 
 def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
@@ -318,16 +329,8 @@ def _tabulated(found: Found, candidates: PublicCandidates | None, grouping: Grou
     return table
 
 
-def _names(found: Found, *, kind: CandidateKind, grouping: Grouping | None) -> list[NameCounts]:
-    """Each value that occurs, and its number of units, for each group."""
-    counts = np.array(found["number"], np.int64)
-    if grouping is None:
-        return [NameCounts(found["what"], counts, kind=kind)]
-    places = np.asarray(found["part"], np.int64)
-    return NameCounts.by_group(found["what"], counts, places, kind=kind, groups=len(grouping.groups))
-
-
-def _split(values: NDArray[np.float64], found: Any, groups: int) -> list[NDArray[np.float64]]:
-    parts = np.asarray(found, np.int64)
-    ends = np.cumsum(np.bincount(parts, minlength=groups))
-    return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
+def _of_groups(found: Found, grouping: Grouping) -> list[NDArray[np.int64]]:
+    """Which rows of a result are about each group."""
+    parts = np.asarray(found["part"], np.int64)
+    ends = np.cumsum(np.bincount(parts, minlength=len(grouping.groups)))
+    return np.split(np.argsort(parts, kind="stable"), ends[:-1])

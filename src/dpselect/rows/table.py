@@ -23,7 +23,6 @@ from dpselect.rows.columns import (
     Condition,
     Grouping,
     Holds,
-    Needed,
     Progress,
     candidate_kinds,
     check_match,
@@ -305,9 +304,9 @@ class ColumnRows:
                 return partial(statements.names, **about, grouping=self._grouping(groups))
             case PublicCondition():
                 needed, unit = self._needed(scan), rows.unit_column
-                return partial(statements.units, unit=unit, needed=needed, grouping=self._grouping(groups))
+                return partial(statements.units, unit=unit, **needed, grouping=self._grouping(groups))
 
-    def _needed(self, condition: PublicCondition) -> Needed:
+    def _needed(self, condition: PublicCondition) -> dict[str, Any]:
         candidates, number = condition.candidates, None
         if candidates is not None:
             _check_listed(self.column, candidates)
@@ -318,7 +317,8 @@ class ColumnRows:
         elif condition.is_number:
             number = self.column
             check_numeric(number)
-        return Needed(None if candidates is None else (self.column, candidates), number, condition.between)
+        matched = None if candidates is None else (self.column, candidates)
+        return {"matched": matched, "number": number, "between": condition.between}
 
     def _of_days(self) -> Column:
         """The column of dates, read as numbers."""

@@ -153,21 +153,6 @@ class NameCounts(PrivateNumbers):
     counts: NDArray[np.int64]
     kind: CandidateKind = field(kw_only=True)
 
-    @classmethod
-    def by_group(
-        cls, names: Any, counts: NDArray[np.int64], places: NDArray[np.int64], *, kind: CandidateKind, groups: int
-    ) -> list[NameCounts]:
-        """The summary of each group, from those of all groups together.
-
-        Args:
-            names, counts, kind: see the attributes; a name is there once for each group in which it occurs.
-            places: for each name the place of its group in the list of groups.
-            groups: the number of groups.
-        """
-        order = np.argsort(places, kind="stable")
-        ends = np.cumsum(np.bincount(places, minlength=groups))[:-1]
-        return [cls(names.take(some), counts[some], kind=kind) for some in np.split(order, ends)]
-
     @property
     def units(self) -> int:
         """How many units have a value, if each counts for one of its own."""

@@ -25,38 +25,26 @@ _kernels: Any = ModuleOnUse("pyarrow._compute")
 Array = Any
 RecordBatch = Any
 
-ARROW_TYPES = {
-    Holds.ANYTHING: "large_string",
-    Holds.TEXT: "large_string",
-    Holds.DECIMALS: "large_string",
-    Holds.NOTHING: "large_string",
-    Holds.INTEGERS: "int64",
-    Holds.UNSIGNED: "uint64",
-    Holds.FLOATS: "float64",
-    Holds.SHORT_FLOATS: "float64",
-    Holds.DATES: "date32",
-    Holds.BOOLEANS: "bool",
-    Holds.BYTES: "large_binary",
+_TYPES = {
+    Holds.ANYTHING: ("large_string", ""),
+    Holds.UNSIGNED: ("uint64", "uint64"),
+    Holds.INTEGERS: ("int64", "integer"),
+    Holds.FLOATS: ("float64", "float64"),
+    Holds.SHORT_FLOATS: ("float64", "floating"),
+    Holds.DECIMALS: ("large_string", "decimal"),
+    Holds.TEXT: ("large_string", "string large_string string_view"),
+    Holds.DATES: ("date32", "date"),
+    Holds.BOOLEANS: ("bool", "boolean"),
+    Holds.NOTHING: ("large_string", "null"),
+    Holds.TIMES: ("", "temporal"),
+    Holds.BYTES: ("large_binary", "binary large_binary binary_view fixed_size_binary"),
 }
-"""What Arrow calls the type in which each readable type of column is read."""
+"""The type in which each is read, and what Arrow calls the types that hold it; the first that fits counts."""
+
+ARROW_TYPES = {holds: read for holds, (read, _) in _TYPES.items() if read}
 
 BATCH_ROWS = 1 << 17
 """Rows in a batch, where there is a choice."""
-
-_TESTS = {
-    Holds.UNSIGNED: "uint64",
-    Holds.INTEGERS: "integer",
-    Holds.FLOATS: "float64",
-    Holds.SHORT_FLOATS: "floating",
-    Holds.DECIMALS: "decimal",
-    Holds.TEXT: "string large_string string_view",
-    Holds.DATES: "date",
-    Holds.BOOLEANS: "boolean",
-    Holds.NOTHING: "null",
-    Holds.TIMES: "temporal",
-    Holds.BYTES: "binary large_binary binary_view fixed_size_binary",
-}
-"""What Arrow calls types of each sort; the first that fits counts."""
 
 
 def holds_of(type_: Any) -> Holds:
@@ -69,7 +57,7 @@ def holds_of(type_: Any) -> Holds:
         return holds_of(inside) if is_plain else Holds.OTHER
     if pa.types.is_decimal(type_) and type_.scale < 0:
         return Holds.OTHER
-    tests = ((holds, getattr(pa.types, f"is_{word}")) for holds, words in _TESTS.items() for word in words.split())
+    tests = ((holds, getattr(pa.types, f"is_{word}")) for holds, (_, words) in _TYPES.items() for word in words.split())
     return next((holds for holds, test in tests if test(type_)), Holds.NESTED)
 
 

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS, Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import Array, RecordBatch, computed, decoded, of_numpy, pa, pc, valid_text
+from dpselect.rows.duckdb.arrow import Array, RecordBatch, decoded, of_numpy, pa, pc, valid_text
 from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files import lines
-from dpselect.rows.files.lines import Reading, opened
+from dpselect.rows.files.lines import Reading, opened, parts_of
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 
@@ -172,12 +172,7 @@ def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64]
     begin, end = separators[first + at] + 1, separators[first + at + 1]
     if last:
         end = end - ((end > begin) & (raw[end - 1] == _CARRIAGE_RETURN))
-    # Fields and the gaps between them make one Arrow array over the block; every second element is a field.
-    offsets = np.empty(2 * begin.size + 1, np.int32)
-    offsets[0:-1:2], offsets[1:-1:2], offsets[-1] = begin, end, len(block)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-    alternating = pa.Array.from_buffers(pa.binary(), 2 * begin.size, buffers)
-    fields = computed("array_filter", alternating, of_numpy(np.arange(2 * begin.size) % 2 == 0))
+    fields = parts_of(block, begin, end)
     return valid_text(_unquoted(fields) if b'"' in block else fields)
 
 

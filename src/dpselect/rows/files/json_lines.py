@@ -43,7 +43,7 @@ from dpselect.rows.duckdb.arrow import (
     valid_text,
 )
 from dpselect.rows.files import lines
-from dpselect.rows.files.lines import Reading, opened
+from dpselect.rows.files.lines import Reading, opened, parts_of
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
@@ -120,7 +120,7 @@ def _divided(block: bytes, has_fields: bool) -> tuple[bytes, NDArray[np.int64], 
     """
     raw = np.frombuffer(block, np.uint8)
     offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
-    every = valid_text(_between(offsets, block, pa.large_binary()))
+    every = valid_text(parts_of(block, offsets[:-1], offsets[1:]))
     easy, length = true_at(matches(every, _EASY)), np.diff(offsets) - 1
     easy &= not has_fields
     if length.max() > lines.LONGEST_LINE:
@@ -140,13 +140,10 @@ def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
     raw = np.frombuffer(block, np.uint8)
     quotes, ends = np.flatnonzero(raw == ord('"')), np.flatnonzero(raw == ord("\n"))
     stops = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))  # of words and numbers
-    # Texts and the gaps between them make one Arrow array over the block; every second element is a text.
-    offsets = quotes.copy()
-    offsets[::2] += 1
-    texts = _between(offsets, block, pa.large_binary())
+    texts = parts_of(block, quotes[::2] + 1, quotes[1::2])
 
     def under(name: str) -> Array:
-        text = 2 * np.flatnonzero(true_at(computed("equal", texts, name.encode()))[::2])
+        text = 2 * np.flatnonzero(true_at(computed("equal", texts, name.encode())))
         value = quotes[text + 1] + 1
         value += raw[value] <= ord(" ")
         is_key = raw[value] == ord(":")
@@ -160,18 +157,10 @@ def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
         stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
         line = np.searchsorted(ends, value)
         stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
-        # As above: every second element is a cell, or what is before the next line.
-        alternating = _between(np.append(stand.ravel(), len(block)), block, pa.large_string())
-        cells = computed("array_filter", alternating, of_numpy(np.arange(2 * ends.size) % 2 == 0))
+        cells = parts_of(block, *stand.T).view(pa.large_string())
         return computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
 
     return [under(name) for name in names]
-
-
-def _between(offsets: NDArray[np.int64], block: bytes, type_: Any) -> Array:
-    """The parts of a block, each from one place to the next, where they are."""
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-    return pa.Array.from_buffers(type_, max(0, offsets.size - 1), buffers)
 
 
 _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
