@@ -17,7 +17,7 @@ from dpselect import verify as check
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module
-from dpselect.ledger.accounts import canonical, entry_hash
+from dpselect.ledger.accounts import canonical, digest
 from dpselect.privacy import Times
 from dpselect.rows.table import Table
 from dpselect.session import paying
@@ -115,7 +115,7 @@ def guesses(entry: Any, previous: str, moment: datetime) -> list[str]:
     """The milliseconds of a second that give the entry's hash, with everything else that the ledger's holder knows."""
     held = {name: value for name, value in entry.body.items() if name != "time"}
     tried = [(moment + timedelta(milliseconds=each)).isoformat(timespec="milliseconds") for each in range(1000)]
-    return [time for time in tried if entry_hash(previous, canonical(held | {"time": time})) == entry.hash]
+    return [time for time in tried if digest("entry", previous, canonical(held | {"time": time})) == entry.hash]
 
 
 @pytest.mark.usefixtures("clock")

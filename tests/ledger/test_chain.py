@@ -13,7 +13,7 @@ from dpselect.accounting.filter import cost_of
 from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import account_seal, canonical, entry_hash
+from dpselect.ledger.accounts import canonical, digest
 from dpselect.ledger.store import releases
 from tests.ledger.tampering import by_hand, engine_of
 
@@ -193,9 +193,9 @@ def rewritten(url: str, **changes: object) -> None:
             body = json.loads(row["body"])
             if row["sequence"] == 2:
                 body |= changes
-            head = entry_hash(head, canonical(body))
+            head = digest("entry", head, canonical(body))
             rows.append((canonical(body), head, row["sequence"]))
-    seal = account_seal(1, account["name"], account["terms"], account["state"], head)
+    seal = digest("account", "1", account["name"], account["terms"], account["state"], head)
     engine.dispose()
     statements = [
         f"UPDATE dpselect_entries SET body = '{body}', hash = '{new}' WHERE account = 1 AND sequence = {sequence}"

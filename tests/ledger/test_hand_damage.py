@@ -13,7 +13,7 @@ import pytest
 from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import account_seal, canonical
+from dpselect.ledger.accounts import canonical, digest
 from tests.ledger.tampering import by_hand, engine_of
 
 TENTH = PureEvent(epsilon=0.125)
@@ -109,7 +109,7 @@ def sealed_anew(url: str, column: str, change: Callable[[dict[str, Any]], object
     held = json.loads(row[column])
     change(held)
     row[column] = canonical(held)
-    seal = account_seal(row["number"], row["name"], row["terms"], row["state"], row["head"])
+    seal = digest("account", str(row["number"]), row["name"], row["terms"], row["state"], row["head"])
     by_hand(url, f"UPDATE dpselect_accounts SET {column} = '{row[column]}', seal = '{seal}'")
 
 

@@ -27,7 +27,7 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.ledger import requests, sqlite
-from dpselect.ledger.accounts import release_hash
+from dpselect.ledger.accounts import digest
 from dpselect.mechanisms import PermuteAndFlip
 from tests.ledger.broken_lines import Fault, failure, faulty_connection, line_to
 from tests.ledger.tampering import by_hand
@@ -314,7 +314,7 @@ def test_an_answer_that_another_process_stored_first_is_the_answer(
         ledger.disconnect()
         by_hand(
             f"sqlite:///{path}",
-            f"INSERT INTO dpselect_releases VALUES (1, 2, 'theirs', '{release_hash(theirs.hash, 'theirs')}')",
+            f"INSERT INTO dpselect_releases VALUES (1, 2, 'theirs', '{digest('release', theirs.hash, 'theirs')}')",
         )
         assert ledger.charge("clicks", half, **ASKED).release == "theirs"  # type: ignore[arg-type]
         assert mine.hash not in requests._answers

@@ -49,7 +49,7 @@ class Failing:
 
     def __init__(self, path: Path, code: int, times: int) -> None:
         self._path, self._code, self.times = path, code, times
-        self._open, self._read, self._files = os.open, os.read, set[int]()
+        self._open, self._read, self._files = os.open, os.fdopen, set[int]()
 
     def open(self, path: Any, *given: Any, **named: Any) -> int:
         if self._code != errno.EIO and str(path) == str(self._path) and self._is_due():
@@ -58,10 +58,10 @@ class Failing:
         (self._files.add if str(path) == str(self._path) else self._files.discard)(file)
         return file
 
-    def read(self, file: int, size: int) -> bytes:
+    def read(self, file: int, *given: Any, **named: Any) -> Any:
         if self._code == errno.EIO and file in self._files and self._is_due():
             raise OSError(self._code, "the system's words")
-        return self._read(file, size)
+        return self._read(file, *given, **named)
 
     def _is_due(self) -> bool:
         self.times -= 1
@@ -79,7 +79,7 @@ def test_an_anchor_that_cannot_be_had_loses_no_paid_answer(
         with monkeypatch.context() as patch:
             failing = Failing(anchor, code, times)
             patch.setattr(os, "open", failing.open)
-            patch.setattr(os, "read", failing.read)
+            patch.setattr(os, "fdopen", failing.read)
             if times == 1:
                 assert storing.store_release(receipt, "answer") == "answer"
             else:

@@ -19,8 +19,7 @@ from dpselect.accounting import (
 from dpselect.accounting.filter import Limits
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import Account
-from dpselect.ledger.charging import refusal
+from dpselect.ledger.accounts import Account, refusal
 from dpselect.mechanisms import plan_top_k
 
 

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import canonical, entry_hash, release_hash
+from dpselect.ledger.accounts import canonical
+from dpselect.ledger.accounts import digest as hashed
 from tests.ledger.granted import EIGHTH, Granted, run_at
 from tests.ledger.servers import scalar
 from tests.ledger.tampering import engine_of
@@ -79,7 +80,7 @@ def entry_of(granted: Granted, sequence: int, head: str, **changes: object) -> t
     """A charge as it is in the ledger but for `changes`, and its hash."""
     known = "SELECT body FROM dpselect_entries WHERE account = 1 AND sequence = 1"
     body = canonical({**json.loads(str(scalar(granted.urls["read"], known))), "sequence": sequence, **changes})
-    return body, entry_hash(head, body)
+    return body, hashed("entry", head, body)
 
 
 @pytest.mark.sampled(1)
@@ -93,7 +94,7 @@ def test_an_entry_that_the_account_does_not_count_answers_no_request(granted: Gr
     granted.run(
         "charge",
         f"INSERT INTO dpselect_entries VALUES (1, {number}, 'tue', $body${body}$body$, '{digest}')",
-        f"INSERT INTO dpselect_releases VALUES (1, {number}, 'forged', '{release_hash(digest, 'forged')}')",
+        f"INSERT INTO dpselect_releases VALUES (1, {number}, 'forged', '{hashed('release', digest, 'forged')}')",
     )
     with granted.of("charge") as charger:
         assert charger.look("clicks", EIGHTH, request="mon", question="pages") is not None

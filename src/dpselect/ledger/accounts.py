@@ -16,14 +16,17 @@ import hashlib
 import json
 import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Self
 
+from dpselect.accounting.events import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent
 from dpselect.accounting.filter import Cost, Limits, Order
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.errors import SelectionError
+from dpselect.errors import ChargeRefusedError, SelectionError
 from dpselect.privacy import Neighbours
 
 FIRST = "0" * 64
@@ -56,34 +59,13 @@ def fraction_of(text: object) -> Fraction:
     return Fraction(text)
 
 
-def entry_hash(previous: str, body: str) -> str:
-    """The hash of an entry, given the hash before it."""
-    return _digest("entry", previous, body)
+def digest(of: str, *parts: str) -> str:
+    """The hash of something that a ledger keeps: each part is preceded by its length, so that no two lists are alike.
 
-
-def release_hash(entry: str, body: str) -> str:
-    """The hash of a stored release, given the hash of its charge."""
-    return _digest("release", entry, body)
-
-
-def account_seal(number: int, name: str, terms: str, state: str, head: str) -> str:
-    """The hash of everything in an account's row."""
-    return _digest("account", str(number), name, terms, state, head)
-
-
-def anchor_check(held: str) -> str:
-    """The checksum of a line of an anchor."""
-    return _digest("anchor", held)
-
-
-def question_digest(*parts: str) -> str:
-    """The hash of a question, stored in place of its words."""
-    return _digest("question", *parts)
-
-
-def _digest(*parts: str) -> str:
-    """Each part is preceded by its length, so that different lists never give the same bytes."""
-    encoded = [part.encode() for part in parts]
+    Of an entry (the hash before it, its text), a release (its entry's hash, its text), an account's row, a line of an
+    anchor, or a question.
+    """
+    encoded = [part.encode() for part in (of, *parts)]
     joined = b"".join([b"%d:%b" % (len(each), each) for each in encoded])
     return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
 
@@ -197,7 +179,7 @@ class Account:
     def moving(self) -> dict[str, str]:
         """The columns of the ledger that change with each entry; the seal is of the whole row."""
         state = self.state
-        seal = account_seal(self.number, self.name, self.terms, state, self.head)
+        seal = digest("account", str(self.number), self.name, self.terms, state, self.head)
         return {"state": state, "head": self.head, "seal": seal}
 
     @property
@@ -307,3 +289,69 @@ def _terms_of(text: str) -> Mapping[str, Any]:
         "neighbours": Neighbours(held["neighbours"]),
         "limits": Limits(delta=delta, set_aside=set_aside, orders=orders),
     }
+
+
+_DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
+_HARDLY_ANYTHING = 1e-9
+
+
+def epsilon_left(left: float, *, equals: str = " = ") -> str:
+    """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question.
+
+    Charges are compared exactly, whatever is shown.
+
+    >>> epsilon_left(0.25), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
+    ('epsilon = 0.25', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
+    >>> epsilon_left(2.6999999999999997)
+    'epsilon = 2.69999'
+    """
+    if 0.0 < left < _HARDLY_ANYTHING:
+        return f"hardly any epsilon (below {_HARDLY_ANYTHING!r})"
+    return f"epsilon{equals}{with_few_digits(left, up=False)!r}"
+
+
+def with_few_digits(epsilon: float, *, up: bool) -> float:
+    """An epsilon with six digits: what is left never rounded up, what something costs never down.
+
+    >>> with_few_digits(1 / 3, up=False), with_few_digits(1 / 3, up=True), with_few_digits(0.3, up=True)
+    (0.333333, 0.333334, 0.3)
+    """
+    if not math.isfinite(epsilon):
+        return epsilon
+    rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
+    return rounded if math.isfinite(rounded) else epsilon
+
+
+def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> ChargeRefusedError:
+    """The error for `event`, which costs `cost` and does not fit."""
+    limits, total = account.limits, account.total + cost
+    if event.delta and total.delta > limits.set_aside:
+        text = _no_delta(event.delta, account)
+    else:
+        left = epsilon_left(account.left, equals="=")
+        text = f"account {account.name!r} has {left} left of {as_written(account.epsilon)!r}; "
+        rounds = isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
+        if limits.orders and rounds:
+            text += f"with this, {_shown(limits.spent(total))} would be spent"
+        else:
+            text += f"this would cost {_shown(cost.pure)}"
+            text += f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if rounds else ""
+    return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
+
+
+def _no_delta(delta: float, account: Account) -> str:
+    """What is left of the delta that is set aside, and how to get more."""
+    name, left = account.name, account.set_aside_left
+    how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
+    if not account.set_aside:
+        return f"account {name!r} has no delta set aside for questions that have one of their own: for them {how}"
+    aside = f"{as_written(account.set_aside)!r} that it sets aside for questions that have a delta of their own"
+    text = f"account {name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
+    if left > 0:
+        text += "Ask with a smaller delta. "
+    return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
+
+
+def _shown(spent: Fraction) -> str:
+    price = fraction_up(spent)
+    return repr(with_few_digits(price, up=True)) if math.isfinite(price) else f"more than {sys.float_info.max!r}"

@@ -23,7 +23,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import UNREADABLE, Head, anchor_check, canonical, is_state
+from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest, is_state
 from dpselect.ledger.arguments import names_a_server
 from dpselect.ledger.sqlite import folder_to_disk, to_disk
 from dpselect.server_urls import HIDDEN
@@ -36,7 +36,6 @@ except ImportError:  # on Windows
 EXPECTED = "the path of a file"
 _FORMAT = "dpselect anchor 1"
 _START = b'{"FORMAT":"dpselect anchor 1","account":"'
-_BLOCK = 1 << 20
 _PAUSE = 0.005
 _MOMENTARY = {
     errno.EMFILE,
@@ -211,17 +210,15 @@ class FileAnchor:
         """Read the lines that were appended since the last look."""
         if os.fstat(file).st_size < self._read:
             raise AnchorError(str(self), "it has become shorter: put back the whole file.")
-        known, parts = dict(self._heads), list[bytes]()
-        os.lseek(file, self._read, os.SEEK_SET)
-        while block := os.read(file, _BLOCK):
-            *lines, rest = block.split(b"\n")
-            if lines:
-                lines[0], parts = b"".join([*parts, lines[0]]), []
-            for line in lines:
-                self._take(line)
-                self._read += len(line) + 1
-            parts.append(rest)
-        self._check_rest(b"".join(parts))
+        known = dict(self._heads)
+        with os.fdopen(file, "rb", closefd=False) as stream:
+            stream.seek(self._read)
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    self._check_rest(line)
+                    break
+                self._take(line[:-1])
+                self._read += len(line)
         for account, head in self._heads.items():
             if head is not known.get(account) and not is_state(head.state):
                 place = self._read
@@ -263,14 +260,14 @@ class FileAnchor:
 def line_of(head: Head) -> str:
     """A head as one line of text, with a hash of its own that shows damage."""
     held = {"FORMAT": _FORMAT, **asdict(head)}  # in capitals it comes first
-    return canonical(held | {"check": anchor_check(canonical(held))})
+    return canonical(held | {"check": digest("anchor", canonical(held))})
 
 
 def head_of_line(line: str) -> Head:
     """What `line_of` wrote. Whether its state can be read is seen later, and only for the last head of an account."""
     held: dict[str, Any] = json.loads(line)
     check = held.pop("check")
-    if anchor_check(line.replace(f'"check":"{check}",', "", 1)) != check:
+    if digest("anchor", line.replace(f'"check":"{check}",', "", 1)) != check:
         raise ValueError("damaged")
     sequence, is_known = held.pop("sequence"), held.pop("FORMAT") == _FORMAT
     is_number = type(sequence) is int and 0 <= sequence < 2**63

@@ -125,9 +125,6 @@ def tuples_of(value: object, name: str, size: int) -> Sequence[Any]:
 
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
-_LONGEST_NAME, _LONGEST_PATH = 255 - len("-journal"), 512 - len("-journal")
-"""The longest name and path that file systems and SQLite allow, less the suffix of the files beside the ledger."""
-
 EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
 
 
@@ -212,13 +209,9 @@ def _path(url: sa.URL) -> Path:
         raise InvalidParameterError("ledger", Shown("<path with a NUL>"), EXPECTED)
     try:
         path = Path(os.path.realpath(url.database))  # SQLite keeps its log beside the file, not beside a link to it
-        length, last = len(os.fsencode(path)), len(os.fsencode(path.name))
+        os.fsencode(path)
     except UnicodeEncodeError:
         raise InvalidParameterError("ledger", Shown("<path that is no text>"), EXPECTED) from None
-    if length > _LONGEST_PATH or last > _LONGEST_NAME:
-        expected = f"a path of at most {_LONGEST_PATH} bytes, its last part of at most {_LONGEST_NAME}"
-        hint = "SQLite keeps files with longer names beside it."
-        raise InvalidParameterError("ledger", Shown(f"<path of {length} bytes>"), expected, hint)
     return path
 
 

@@ -6,26 +6,24 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import cast
-
-import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger.accounts import Account
+from dpselect.ledger.accounts import Account, refusal
 from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
-from dpselect.ledger.charging import AHEAD, BEGINS, ChargeRequest, charged_ahead, refusal
 from dpselect.ledger.managed import ManagedLedger, refuse_closed
-from dpselect.ledger.records import Receipt, receipt_of
+from dpselect.ledger.records import AHEAD, BEGINS, Receipt, charged_ahead, receipt_of
 from dpselect.ledger.requests import (
     PASSING,
     Attempt,
+    ChargeRequest,
     ElsewhereError,
     Patience,
     Unstored,
     answered,
+    given_out,
     is_paid,
     last_charge,
     store_remembered,
@@ -71,8 +69,9 @@ class Ledger(ManagedLedger):
 
     __slots__ = ()
 
-    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Path | None]]:
-        return _opened, (self._url, self._wait, None if self._anchor is None else self._anchor.path)
+    def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
+        anchor = None if self._anchor is None else self._anchor.path
+        return partial(Ledger, self._url, wait=self._wait, anchor=anchor), ()
 
     @property
     def last_charge(self) -> Receipt | None:
@@ -273,7 +272,7 @@ class Ledger(ManagedLedger):
         short_text(receipt.request, "request")
         _refuse_seeded_release(any_text(release, "release"))
         held = Unstored(self._place, receipt, release)
-        return held.given_out(self._stored_release, wait=self._wait, ledger=self._database.shown)
+        return given_out(held, self._stored_release, wait=self._wait, ledger=self._database.shown)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:
         with self._writing() as book:
@@ -296,10 +295,6 @@ def _known(book: Book, account: Account, charge: ChargeRequest) -> Receipt | Non
     """The receipt with the answer of its request, or of a charge that was made ahead and not drawn for."""
     held = charge.held(book, account)
     return answered(book, held) or next(iter(charged_ahead(held, charge.certificate_hash)[0]), None)
-
-
-def _opened(url: sa.URL, wait: float, anchor: Path | None = None) -> Ledger:
-    return Ledger(url, wait=wait, anchor=anchor)
 
 
 def _refuse_seeded_release(release: str) -> None:

@@ -16,9 +16,9 @@ from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParam
 from dpselect.ledger.accounts import FIRST, Account, Head, canonical
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
-from dpselect.ledger.records import Entry, body_of
+from dpselect.ledger.records import Entry
 from dpselect.ledger.sqlite import copy_of, raw_of
-from dpselect.ledger.store import Book, accounts, create, database_at, readable
+from dpselect.ledger.store import Book, accounts, create, database_at
 from dpselect.ledger.verification import (
     account_names,
     followed,
@@ -149,17 +149,12 @@ class ManagedLedger:
 
     def export(self, name: str | None = None) -> Iterator[str]:
         """The entries of one or all accounts as JSON, one object on each line, with all that the hashes cover."""
-        with self._reading() as book:
-            wanted = book.names() if name is None else [short_text(name, "account")]
-            found = [book.account(each) for each in wanted]
-        for account in found:
+        for each in [account.name for account in self.accounts()] if name is None else [name]:
             previous = FIRST
-            for row in self._rows(account):
-                with readable(account.name, row["sequence"], ledger=book.ledger):
-                    held = {"entry": body_of(row), "previous": previous, "hash": row["hash"]}
-                    line = canonical(held if row["release"] is None else held | {"release": row["release"]})
-                yield line
-                previous = row["hash"]
+            for entry in self.entries(each):
+                held = {"entry": entry.body, "previous": previous, "hash": entry.hash}
+                yield canonical(held if entry.release is None else held | {"release": entry.release})
+                previous = entry.hash
 
     def backup(self, to: str | Path) -> list[Account]:
         """Copy the ledger, as it is now, into a new file, while others go on charging; then verify the copy.

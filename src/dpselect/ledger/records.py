@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any, cast
 
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.ledger.accounts import fraction_of
-
-_DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,36 +43,6 @@ class Receipt:
         held = {"account": self.account, "sequence": self.sequence, "hash": self.hash, "time": self.time}
         optional = {"question": self.question, "request": self.request, "ledger": self.ledger}
         return held | {name: value for name, value in optional.items() if value is not None}
-
-
-_HARDLY_ANYTHING = 1e-9
-
-
-def epsilon_left(left: float, *, equals: str = " = ") -> str:
-    """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question.
-
-    Charges are compared exactly, whatever is shown.
-
-    >>> epsilon_left(0.25), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
-    ('epsilon = 0.25', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
-    >>> epsilon_left(2.6999999999999997)
-    'epsilon = 2.69999'
-    """
-    if 0.0 < left < _HARDLY_ANYTHING:
-        return f"hardly any epsilon (below {_HARDLY_ANYTHING!r})"
-    return f"epsilon{equals}{with_few_digits(left, up=False)!r}"
-
-
-def with_few_digits(epsilon: float, *, up: bool) -> float:
-    """An epsilon with six digits: what is left never rounded up, what something costs never down.
-
-    >>> with_few_digits(1 / 3, up=False), with_few_digits(1 / 3, up=True), with_few_digits(0.3, up=True)
-    (0.333333, 0.333334, 0.3)
-    """
-    if not math.isfinite(epsilon):
-        return epsilon
-    rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
-    return rounded if math.isfinite(rounded) else epsilon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +89,7 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
     """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
     body = body_of(row)
     epsilon, delta, what, receipt = 0.0, 0.0, "", None
-    kind = "begin" if "begins" in body else _text(body["kind"])
+    kind = "begin" if BEGINS in body else _text(body["kind"])
     if kind == "charge":
         run = from_json(body["event"])
         event = run.event if isinstance(run, Run) else run
@@ -133,7 +99,7 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
     elif kind in ("open", "limit"):
         epsilon = fraction_down(fraction_of(body["epsilon"]))
     elif kind == "begin":
-        what = f"the draw for entry {int(body['begins'])}"
+        what = f"the draw for entry {int(body[BEGINS])}"
     if kind == "open":
         delta = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
     return Entry(
@@ -164,6 +130,26 @@ def receipt_of(body: Mapping[str, Any], sequence: int, digest: str) -> Receipt:
         question=None if question is None else _text(question),
         ledger=_text(body["ledger"]),
     )
+
+
+AHEAD, BEGINS = "ahead", "begins"
+"""Fields of entries: of a charge that was made ahead, and of one that begins the draw for it, with its number."""
+
+
+def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[Receipt], list[Receipt]]:
+    """The receipts of charges ahead among the entries of a request: those not drawn for, and those begun.
+
+    The hash of a certificate is not compared if it is None.
+    """
+    waiting: dict[int, Receipt] = {}
+    begun: list[Receipt] = []
+    for entry in held:
+        if BEGINS in entry.body:
+            found = waiting.pop(entry.body[BEGINS], None)
+            begun += [] if found is None else [found]
+        elif AHEAD in entry.body and entry.receipt and certificate in (None, entry.receipt.question):
+            waiting[entry.sequence] = entry.receipt
+    return list(waiting.values()), begun
 
 
 def body_of(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Each charge and its answer, until both are certainly on disk.
+"""Each charge that is asked for, and its answer, until both are certainly on disk.
 
 Every charge has an id of its own, 128 random bits in its entry, which the entry's hash covers. A commit that fails may
 have taken effect all the same: the connection broke before the answer arrived. Then the id is looked up in a new
@@ -6,38 +6,149 @@ connection, with the account locked, so that a commit still in progress is waite
 because a draw begins only after its charge has returned. So an entry that is found may be used once, by this process
 alone.
 
+All questions of a plan are charged ahead, in one transaction, and each is drawn later. The entry of such a charge says
+so. It may be drawn for once, by the process that commits an entry that begins this draw and costs nothing. So a charge
+ahead without such an entry was never drawn for, and after a crash the next attempt uses it. One with such an entry may
+have been drawn for, and a new attempt is charged again.
+
 An answer that cannot be stored was charged, and may be shown. This process keeps it until it can be stored. Proof:
 ``proofs/ledger.md``.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
 
 import sqlalchemy as sa
 
+from dpselect.accounting.codec import to_json
+from dpselect.accounting.events import Event, Run, has_direction
 from dpselect.errors import (
     AnchorError,
     AnchorUnavailableError,
     AnswerNotStoredWarning,
     InvalidCertificateError,
+    InvalidParameterError,
     LedgerBusyError,
     LedgerError,
     LedgerFullError,
     LedgerReadOnlyError,
     LedgerUnavailableError,
     LedgerVersionError,
+    RequestReusedError,
     SelectionError,
+    Shown,
+    WrongAccountError,
 )
-from dpselect.ledger.accounts import Account, release_hash
-from dpselect.ledger.charging import ChargeRequest
+from dpselect.ledger.accounts import Account, digest
+from dpselect.ledger.arguments import any_text, hash_text, short_text
 from dpselect.ledger.records import Entry, Receipt
 from dpselect.ledger.store import Book
+from dpselect.privacy import Neighbours
+
+_as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeRequest:
+    """A requested charge.
+
+    Attributes:
+        account: name of the account.
+        what: the event to charge, which is assumed to fit the account's unit and relation; or the run.
+        text: the same as JSON.
+        request: id of the request, or None.
+        request_hash: hash of the question, to recognise it when it is repeated; None if neither is given.
+        certificate_hash: hash of the certificate without its answer, or None.
+        note: a public note, or "".
+    """
+
+    account: str
+    what: Event | Run
+    text: str
+    request: str | None
+    request_hash: str | None
+    certificate_hash: str | None
+    note: str
+
+    @classmethod
+    def of(
+        cls,
+        account: object,
+        what: object,
+        *,
+        request: object,
+        question: object,
+        certificate: object = None,
+        note: object = "",
+    ) -> ChargeRequest:
+        """The request from a caller's arguments."""
+        name = short_text(account, "account")
+        if not isinstance(what, (Event, Run)):
+            raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
+        text = _as_json(cast("Event | Run", what))
+        words = any_text(question, "question")
+        under = None if request is None else short_text(request, "request")
+        return cls(
+            account=name,
+            what=cast("Event | Run", what),
+            text=text,
+            request=under,
+            request_hash=digest("question", text, words) if words or under is not None else None,
+            certificate_hash=None if certificate is None else hash_text(certificate, "certificate"),
+            note=short_text(note, "note", empty=True),
+        )
+
+    @property
+    def event(self) -> Event:
+        """The event to charge."""
+        return self.what.event if isinstance(self.what, Run) else self.what
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of a run; None for a bare event."""
+        return self.what.unit if isinstance(self.what, Run) else None
+
+    @property
+    def entry_fields(self) -> dict[str, str]:
+        """The fields of the charge's entry, except its cost and its public time."""
+        optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
+        optional["note"] = self.note or None
+        return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
+
+    def held(self, book: Book, account: Account) -> list[Entry]:
+        """The entries under its request.
+
+        Raises:
+            RequestReusedError: they are of another question.
+        """
+        found = [] if self.request is None else book.under(account, self.request)
+        if any(entry.body.get("asked") != self.request_hash for entry in found):
+            shown, hint = Shown(repr(self.request)), "Nothing was charged. Use another id for another question."
+            raise RequestReusedError("request", shown, "an id not used for another question", hint)
+        return found
+
+    def check_for(self, account: Account) -> None:
+        """Refuse an account that protects another unit, or under another neighbouring relation."""
+        name, relation = account.name, account.neighbours
+        if isinstance(self.what, Run) and self.what.neighbours is not relation:
+            given, expected = str(self.what.neighbours), f"{str(relation)!r}, which account {name!r} protects against"
+            raise WrongAccountError("neighbours", Shown(repr(given)), expected, "Nothing was charged.")
+        if relation is Neighbours.REPLACE_ONE and has_direction(self.event):
+            expected = "one that also holds when a unit is replaced"
+            hint = f"Account {name!r} protects against that. Nothing was charged."
+            raise WrongAccountError("event", Shown("LossIntervalEvent"), expected, hint)
+        if None not in (self.unit, account.unit) and self.unit != account.unit:
+            expected = f"{account.unit!r}, whom account {name!r} protects"
+            raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")
+
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
 """Errors that may pass, and that do not put earlier commits in doubt."""
@@ -185,62 +296,63 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 
 def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: sa.URL) -> bool:
     """Whether the charge, of whatever certificate and note, would use a recorded entry that this process remembers."""
-    for each in _remembered(place):
-        if replace(each.charge, certificate_hash=None, note="") == charge:
-            return book.has(account, *each.entry)
-    return False
+    return any(
+        replace(each.charge, certificate_hash=None, note="") == charge and book.has(account, *each.entry)
+        for each in _remembered(place)
+    )
+
+
+class Unstored(NamedTuple):
+    """An answer that is not stored yet, with the receipt of its charge, and the ledger's identity in this process."""
+
+    place: sa.URL
+    receipt: Receipt
+    release: str
 
 
 Store = Callable[[Receipt, str], str]
 """Stores an answer for its charge, and returns the answer that is now stored for the request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unstored:
-    """An answer that is not stored yet, with the receipt of its charge."""
+def given_out(unstored: Unstored, keep: Store, *, wait: float, ledger: str) -> str:
+    """The result of `keep`, tried for `wait` seconds; after that the answer itself, with a warning.
 
-    place: sa.URL
-    receipt: Receipt
-    release: str
-
-    def given_out(self, keep: Store, *, wait: float, ledger: str) -> str:
-        """The result of `keep`, tried for `wait` seconds; after that the answer itself, with a warning.
-
-        A charge keeps its first answer, which is remembered until it is stored.
-        """
-        patience = Patience(wait)
-        while True:
-            held = _answers.get(self.receipt.hash, self)
-            try:
-                return held.stored(keep)
-            except NOT_STORED as error:
-                held = _answers.setdefault(self.receipt.hash, held)
-                if not (isinstance(error, PASSING) and patience.lasts()):
-                    _warn(self.receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
-                    return held.release
-
-    def stored(self, keep: Store) -> str:
-        """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
+    A charge keeps its first answer, which is remembered until it is stored.
+    """
+    patience, receipt = Patience(wait), unstored.receipt
+    while True:
+        held = _answers.get(receipt.hash, unstored)
         try:
-            answer = keep(self.receipt, self.release)
-        except NOT_STORED:
-            raise
-        except Exception:
-            _answers.pop(self.receipt.hash, None)
-            raise
-        _answers.pop(self.receipt.hash, None)
-        return answer
+            return _stored(held, keep)
+        except NOT_STORED as error:
+            held = _answers.setdefault(receipt.hash, held)
+            if not (isinstance(error, PASSING) and patience.lasts()):
+                _warn(receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
+                return held.release
+
+
+def _stored(held: Unstored, keep: Store) -> str:
+    """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
+    try:
+        answer = keep(held.receipt, held.release)
+    except NOT_STORED:
+        raise
+    except Exception:
+        _answers.pop(held.receipt.hash, None)
+        raise
+    _answers.pop(held.receipt.hash, None)
+    return answer
 
 
 def store_remembered(place: sa.URL, keep: Store) -> None:
     """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
     for each in [held for held in list(_answers.values()) if held.place == place]:
         try:
-            each.stored(keep)
+            _stored(each, keep)
         except NOT_STORED:
             return  # the next would fail too, and each would wait
         except SelectionError:
-            continue  # its charge is lost, and `stored` has forgotten the answer
+            continue  # its charge is lost, and `_stored` has forgotten the answer
 
 
 def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
@@ -274,5 +386,5 @@ def stored_release(book: Book, account: Account, receipt: Receipt, release: str)
     for entry in held:
         if entry.release is not None:
             return entry.release
-    book.insert_release(account, receipt.sequence, release, release_hash(receipt.hash, release))
+    book.insert_release(account, receipt.sequence, release, digest("release", receipt.hash, release))
     return release

@@ -24,10 +24,8 @@ from dpselect.ledger.accounts import (
     UNREADABLE,
     Account,
     Head,
-    account_seal,
     canonical,
-    entry_hash,
-    release_hash,
+    digest,
 )
 from dpselect.ledger.arguments import Address
 from dpselect.ledger.records import Entry, entry_of
@@ -237,9 +235,10 @@ class Book:
             raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
         self._check_version(row["version"])
         try:
-            if row["seal"] != account_seal(*(row[column] for column in ("number", "name", "terms", "state", "head"))):
+            account = Account.of_texts(row["terms"], row["state"], row["head"])
+            if {"number": account.number, "name": account.name, **account.moving}.items() - row.items():
                 raise ValueError("another seal")
-            return Account.of_texts(row["terms"], row["state"], row["head"])
+            return account
         except UNREADABLE:
             text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
             raise LedgerDamagedError(self.ledger, text) from None
@@ -267,10 +266,10 @@ class Book:
         found = self._sound(self._entries(_AT, account, place=sequence), account)
         return next((self.read(each, account) for each in found), None)
 
-    def has(self, account: Account, sequence: int, digest: str) -> bool:
+    def has(self, account: Account, sequence: int, known: str) -> bool:
         """Whether the entry of this number has this hash."""
-        found = self._sound(self._entries(_AT, account, place=sequence), account)
-        return [each["hash"] for each in found] == [digest]
+        entry = self.at(account, sequence)
+        return entry is not None and entry.hash == known
 
     def _entries(self, statement: sa.Select[Any], account: Account, **values: Any) -> list[Mapping[Any, Any]]:
         found = self.connection.execute(statement, {"account_key": account.number, **values})
@@ -283,8 +282,8 @@ class Book:
             others = all(isinstance(each[name], str | None) for name in ("request", "release", "release_hash"))
             if not (texts and others and isinstance(each["sequence"], int)):
                 raise _damaged_entry(account.name, each["sequence"], ledger=self.ledger)
-            digest = None if each["release"] is None else release_hash(each["hash"], each["release"])
-            if digest != each["release_hash"]:
+            known = None if each["release"] is None else digest("release", each["hash"], each["release"])
+            if known != each["release_hash"]:
                 place = f"entry {each['sequence']} of account {account.name!r}"
                 raise LedgerDamagedError(self.ledger, f"{place} has another release than was stored.")
         return rows
@@ -312,17 +311,17 @@ class Book:
         noted = {} if self.noted is None else {"noted": self.noted}
         sequence = after.entries - 1
         text = canonical({**stamp, **fields, **noted, "account": after.name, "sequence": sequence})
-        new = replace(after, head=entry_hash(after.head, text))
+        new = replace(after, head=digest("entry", after.head, text))
         place = {"account": new.number, "sequence": sequence, "request": fields.get("request")}
         self.connection.execute(entries.insert(), {**place, "body": text, "hash": new.head})
         self.connection.execute(accounts.update().where(accounts.c.number == new.number).values(new.moving))
         self.head = new.to_head(self.id)
         return new
 
-    def insert_release(self, account: Account, sequence: int, release: str, digest: str) -> None:
+    def insert_release(self, account: Account, sequence: int, release: str, seal: str) -> None:
         """Store the answer of a charge."""
         self.connection.execute(
-            releases.insert(), {"account": account.number, "sequence": sequence, "body": release, "hash": digest}
+            releases.insert(), {"account": account.number, "sequence": sequence, "body": release, "hash": seal}
         )
 
 

@@ -20,7 +20,7 @@ from dpselect.ledger.accounts import (
     Head,
     canonical,
     cost_from,
-    entry_hash,
+    digest,
     fraction_of,
 )
 from dpselect.ledger.records import body_of
@@ -62,13 +62,13 @@ def refuse_behind(book: Book, account: Account, noted: Head | None) -> None:
         raise LedgerRolledBackError(book.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
 
 
-def refuse_unless_there(book: Book, account: Account, sequence: int, digest: str) -> None:
+def refuse_unless_there(book: Book, account: Account, sequence: int, known: str) -> None:
     """Look up an entry that is known from elsewhere."""
     name, last = account.name, account.entries - 1
     if sequence > last:
         text = f"account {name!r} ends at entry {last}, and once had entry {sequence}: {_BEHIND}"
         raise LedgerRolledBackError(book.ledger, text)
-    if not book.has(account, sequence, digest):
+    if not book.has(account, sequence, known):
         raise LedgerForkedError(book.ledger, f"entry {sequence} of account {name!r} is a different one: {_BESIDE}")
 
 
@@ -152,7 +152,7 @@ def _followed(
     """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
     if row["sequence"] != place:
         raise _WrongEntryError("is missing")
-    if entry_hash(FIRST if before is None else before.head, row["body"]) != row["hash"]:
+    if digest("entry", FIRST if before is None else before.head, row["body"]) != row["hash"]:
         raise _WrongEntryError("was changed, or one before it")
     body = body_of(row)
     if canonical(body) != row["body"]:

@@ -13,7 +13,7 @@ from typing import Any
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger, Receipt
-from dpselect.ledger.records import epsilon_left
+from dpselect.ledger.accounts import epsilon_left
 from dpselect.plans.division import Division, OfQuestions
 from dpselect.questions.wording import cost_shown, html_table, left_shown, rounded_up, scope
 from dpselect.questions.words import as_text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dpselect.certificates.release import claims
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.formats import Format, declared
-from dpselect.ledger.records import epsilon_left
+from dpselect.ledger.accounts import epsilon_left
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS

@@ -13,8 +13,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
-from dpselect.ledger.accounts import Account, as_written
-from dpselect.ledger.records import with_few_digits
+from dpselect.ledger.accounts import Account, as_written, with_few_digits
 from dpselect.plans.report import in_words
 from dpselect.privacy import EACH_ROW
 from dpselect.questions.question import QUESTIONS
