@@ -125,7 +125,7 @@ pub fn assert_orders(most: usize, draw: &mut dyn FnMut(&[f64], usize) -> Vec<usi
         assert_eq!(draw(&steep, count).iter().map(|&pick| steep[pick]).collect::<Vec<_>>(), expected);
     }
     let (equal, mut queue) = (vec![3.0; 60_000], Vec::new());
-    assert_law("thirds", 30_000, &[1.0 / 3.0; 3], &[0.36, 0.32, 0.32], || {
+    assert_law("thirds", 40_000, &[1.0 / 3.0; 3], &[0.36, 0.32, 0.32], || {
         if queue.is_empty() {
             queue = draw(&equal, 3);
         }

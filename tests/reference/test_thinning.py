@@ -15,7 +15,6 @@ from tests.reference.strategies import few_examples, flip_probabilities, partiti
 from tests.reference.thinning import (
     heads_by_thinning,
     keep_one_uniformly,
-    next_proposal,
     permute_and_flip_by_two_routes,
 )
 
@@ -54,15 +53,6 @@ def test_the_switch_may_depend_on_whom_the_visits_met(trigger: int) -> None:
         )
     )
     assert as_vector(law, count=4) == law_by_heads(P)
-
-
-@few_examples
-@given(st.lists(st.fractions(0, 1, max_denominator=9), max_size=5))
-def test_skipping_is_flipping_one_by_one(bounds: list[Fraction]) -> None:
-    def one_by_one(randomness: Randomness) -> int | None:
-        return next((i for i, bound in enumerate(bounds) if randomness.coin(bound)), None)
-
-    assert exact_law(lambda randomness: next_proposal(bounds, randomness=randomness)) == exact_law(one_by_one)
 
 
 @few_examples

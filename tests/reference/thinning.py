@@ -17,21 +17,6 @@ Switch = Callable[[tuple[int, ...]], bool]
 """Whether to leave the dense route, from the candidates visited so far (all of which showed tails) and nothing else."""
 
 
-def next_proposal(bounds: Sequence[Fraction], *, randomness: Randomness) -> int | None:
-    """Position of the first heads among independent coins of these probabilities, in one draw; ``None`` if none.
-
-    One uniform is compared with the chance of passing everything up to a position, so that skipping a whole group
-    costs no more than skipping one candidate.
-    """
-    chances: list[Fraction] = []
-    passed = Fraction(1)
-    for bound in bounds:
-        chances.append(passed * bound)
-        passed *= 1 - bound
-    position = randomness.choose([*chances, passed])
-    return position if position < len(bounds) else None
-
-
 def heads_by_thinning(
     flip_probabilities: Sequence[Fraction],
     *,
@@ -44,14 +29,11 @@ def heads_by_thinning(
 
     `tails` are candidates already known to show tails: their coins are not flipped again.
     """
-    line = [(candidate, bound) for group, bound in zip(groups, bounds, strict=True) for candidate in group]
-    start = 0
-    while (skipped := next_proposal([bound for _, bound in line[start:]], randomness=randomness)) is not None:
-        candidate, bound = line[start + skipped]
-        kept = min(Fraction(1), flip_probabilities[candidate] / bound)  # the minimum only binds for an invalid bound
-        if candidate not in tails and randomness.coin(kept):
-            yield candidate
-        start += skipped + 1
+    for group, bound in zip(groups, bounds, strict=True):
+        for candidate in group:
+            kept = min(Fraction(1), flip_probabilities[candidate] / bound)  # the minimum only binds for an invalid bound
+            if randomness.coin(bound) and candidate not in tails and randomness.coin(kept):
+                yield candidate
 
 
 def keep_one_uniformly(heads: Iterator[int], *, randomness: Randomness) -> int | None:

@@ -85,7 +85,7 @@ impl Entropy {
     /// A uniform integer below `bound` (Lemire 2019: multiply, reject the uneven rest; exact).
     ///
     /// `bound` must not be zero.
-    #[inline]
+    #[inline(always)]
     pub fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0);
         if let Ok(small) = u32::try_from(bound) {

@@ -6,5 +6,6 @@ pub mod extended_float;
 pub mod lazy_time;
 pub mod lazy_variate;
 pub mod pieces;
+pub mod poisson;
 pub mod rational;
 pub mod rounding;

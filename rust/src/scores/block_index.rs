@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::scores::kernels::{self, Filled, Instructions, MOST_LANES};
+use crate::scores::kernels::{self, Filled, GROUPS, Instructions, MOST_LANES};
 use crate::scores::keys::{KEY_LANES, Keys};
 use crate::scores::pass::{Index, Scanned, Shape, best_of, stripes_per_turn, threads_for};
 use crate::scores::scale::Scale;
@@ -152,7 +152,7 @@ impl Blocks<'_> {
     #[inline(always)]
     pub fn get(&self, index: usize) -> Score {
         let score = self.view.get(index);
-        self.keys.as_ref().map_or(score, |keys| keys.of(index, score))
+        if let Some(keys) = &self.keys { keys.of(index, score) } else { score }
     }
 
     pub fn stripes(&self) -> usize {
@@ -172,12 +172,16 @@ impl Blocks<'_> {
         stripe * length..((stripe + 1) * length).min(self.len())
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn block(&self, stripe: usize, lane: usize) -> Block {
-        let range = self.stripe_range(stripe);
-        let count = range.end - range.start;
-        let len = count / self.lanes + usize::from(lane < count % self.lanes);
-        Block { stripe, lane, first: range.start + lane, len }
+        let start = stripe * self.lanes * self.rows;
+        // The last row of the last stripe may be incomplete.
+        let len = if self.len() - start >= self.lanes * self.rows {
+            self.rows
+        } else {
+            (self.len() - start + self.lanes - 1 - lane) / self.lanes
+        };
+        Block { stripe, lane, first: start + lane, len }
     }
 
     pub fn block_of(&self, index: usize) -> Block {
@@ -258,23 +262,6 @@ impl Blocks<'_> {
 
 /// Bounds of the weights of items, blocks and stripes, measured from any `top`.
 impl Blocks<'_> {
-    /// Sum over the items of a stripe of their blocks' bounds.
-    pub fn stripe_weight(&self, top: Score, scale: &Scale, bounds: WeightBounds, stripe: usize) -> u64 {
-        let count = self.stripe_range(stripe).len();
-        if bounds.of(scale, top, self.stripe_maximum(stripe)) == 1 {
-            return count as u64; // no block has a larger one than its stripe
-        }
-        let (rows, rest) = (count / self.lanes, count % self.lanes);
-        with_best!(self.index, top, (best, top) => {
-            let maxima = best.of_stripe(stripe, self.lanes);
-            let mut sum = kernels::sum_of_bounds(self.level, maxima, top, scale, bounds) * rows as u64;
-            if rest > 0 {
-                sum += kernels::sum_of_bounds(self.level, &maxima[..rest], top, scale, bounds);
-            }
-            sum
-        })
-    }
-
     /// The bounds of the maxima of as many stripes, from `first` on, as `into` has places.
     #[inline]
     pub fn stripe_bounds(&self, top: Score, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) {
@@ -284,21 +271,33 @@ impl Blocks<'_> {
         });
     }
 
-    /// The bound of every block of a stripe, in the first `lanes` places of `into`.
-    #[inline]
-    pub fn block_weights<'b>(
+    /// The sums over the items of each group of blocks of their blocks' bounds, for as many stripes, from `first` on, as `into` has
+    /// places. A group is every [`GROUPS`]-th block. Stripes with a bound of their own in `whole_stripes` are left out.
+    pub fn group_weights(
         &self,
         top: Score,
         scale: &Scale,
         bounds: WeightBounds,
-        stripe: usize,
-        into: &'b mut [u64; MOST_LANES],
-    ) -> &'b [u64] {
-        let into = &mut into[..self.lanes];
+        first: usize,
+        whole_stripes: &[u64],
+        into: &mut [[u64; GROUPS]],
+    ) {
+        let (lanes, is_full) = (self.lanes, self.stripe_range(first + into.len() - 1).len() == self.lanes * self.rows);
+        let full = into.len() - usize::from(!is_full);
+        let ((into, last), (whole, of_last)) = (into.split_at_mut(full), whole_stripes.split_at(full));
         with_best!(self.index, top, (best, top) => {
-            kernels::fill_bounds(self.level, best.of_stripe(stripe, self.lanes), top, scale, bounds, into);
+            let (maxima, of_rest) = best.of_blocks[first * lanes..].split_at(full * lanes);
+            kernels::fill_group_sums(self.level, maxima, (lanes, self.rows), top, scale, (bounds, whole), into);
+            if let ([last], [0]) = (last, of_last) {
+                // The last row is incomplete.
+                let count = self.stripe_range(first + full).len();
+                let last = std::slice::from_mut(last);
+                kernels::fill_group_sums(self.level, &of_rest[..lanes], (lanes, count / lanes), top, scale, (bounds, &[0]), last);
+                for (lane, maximum) in of_rest[..count % lanes].iter().enumerate() {
+                    last[0][lane % GROUPS] += bounds.at(scale.octaves(maximum.gap_below(top)));
+                }
+            }
         });
-        into
     }
 
     /// The bounds of the items from `first` on, one for each place of `into`: at most [`MOST_LANES`].

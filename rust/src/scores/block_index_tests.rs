@@ -121,20 +121,23 @@ fn no_position_hides_a_value_that_is_not_finite() {
 }
 
 #[test]
-fn stripe_weights_are_the_sum_over_their_items() {
+fn weights_of_groups_are_the_sums_over_their_items() {
     let mut entropy = seeded(4);
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
     for len in [1_usize, 20, 1000, 2048, 7000] {
         let scores: Vec<f64> = (0..len).map(|_| entropy.below(300) as f64).collect();
         for level in Instructions::available() {
             let blocks = Blocks::with_threads(View::of(&scores), 1, level).unwrap();
-            let weights = WeightBounds::for_count(len);
-            for stripe in 0..blocks.stripes() {
-                let mut bounds = [0; MOST_LANES];
-                let bounds = blocks.block_weights(blocks.top(), &scale, weights, stripe, &mut bounds);
-                let sum: u64 =
-                    (0..blocks.lanes()).map(|lane| bounds[lane] * blocks.block(stripe, lane).len as u64).sum();
-                assert_eq!(blocks.stripe_weight(blocks.top(), &scale, weights, stripe), sum);
+            let (top, weights, stripes) = (blocks.top(), WeightBounds::for_count(len), blocks.stripes());
+            let mut groups = vec![[0; GROUPS]; stripes];
+            blocks.group_weights(top, &scale, weights, 0, &vec![0; stripes], &mut groups);
+            for (stripe, groups) in groups.into_iter().enumerate() {
+                let mut sums = [0; GROUPS];
+                for lane in 0..blocks.lanes() {
+                    let bound = weights.of(&scale, top, blocks.block_maximum(stripe, lane));
+                    sums[lane % GROUPS] += bound * blocks.block(stripe, lane).len as u64;
+                }
+                assert_eq!(groups, sums);
             }
         }
     }

@@ -50,11 +50,16 @@ fn octaves_apart<W: Lane>(one: W, other: W, scale: &Scale) -> f64 {
 /// The key of a score.
 #[inline(always)]
 pub fn key_of<W: Lane>(log: f32, score: W, from: W, scale: &Scale) -> f64 {
-    let (log, fall) = (f64::from(log), score.distance_to(from));
-    let octaves = octaves_apart(score, from, scale);
-    // What lies infinitely far below is no number here, and gets the lowest key.
-    let key = (log + log.abs() * SLACK) - octaves.copysign(fall) + octaves * SLACK;
-    if key > f64::MIN { key } else { f64::MIN }
+    let (log, rise) = (f64::from(log), from.distance_to(score));
+    let rise = if let Some(unit) = scale.plain_octaves_per_unit() {
+        // Beyond the doubles all lies too far away for an infinite number to do harm.
+        (rise * (unit * (1.0 + SLACK))).or_larger(rise * (unit * (1.0 - SLACK)))
+    } else {
+        let octaves = octaves_apart(score, from, scale);
+        octaves.copysign(rise) + octaves * SLACK
+    };
+    // What lies infinitely far below is no number here, and gets the lowest key. Logarithms have room for the rounding of the sum.
+    f64::MIN.or_larger(log + rise)
 }
 
 impl<'a> Keys<'a> {

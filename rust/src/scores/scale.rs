@@ -55,6 +55,12 @@ impl Scale {
         self.is_plain
     }
 
+    /// log2(e)/b as one factor, as in [`Scale::octaves`], where 1/b is a double with room above and below.
+    #[inline(always)]
+    pub fn plain_octaves_per_unit(&self) -> Option<f64> {
+        self.is_plain.then_some(self.octaves_per_unit[1])
+    }
+
     /// x = (top - score) / b in doubles. If the result lies in [2^-60, 2^60] its relative error is at most 2^-50;
     /// if it is smaller, then x < 2^-59; if it is larger, then x > 2^59. It is zero if and only if x is.
     #[inline(always)]

@@ -74,7 +74,15 @@ pub fn propose_until<L: WeightLine>(
 
 /// Draw a candidate and its arrival time: proposals arrive at the rate of all bounds together.
 pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
-    let line = BlockLine::new(round);
+    draw_with_time_from(round, &BlockLine::new(round), entropy)
+}
+
+/// The same with a line at hand, which was made for this round.
+pub fn draw_with_time_from(
+    round: &Round<'_, '_>,
+    line: &BlockLine,
+    entropy: &mut Entropy,
+) -> Result<(usize, Clock), SelectError> {
     let mut line = line.of(round);
     let bits = line.bits();
     let mut clock = Clock::start(line.total(), bits);

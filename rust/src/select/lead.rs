@@ -21,7 +21,7 @@ use crate::select::many_draws::Law;
 use crate::select::once::{self, NoisyCandidate, exact_lead};
 use crate::select::removed::Removed;
 use crate::select::top_k::remove;
-use crate::select::weight_line::Round;
+use crate::select::weight_line::{BlockLine, Round};
 use crate::select::{exponential_mechanism, noisy_max};
 
 /// Wider than all rounding errors in an enclosure of a gap, relative to the numbers it is made of.
@@ -155,11 +155,18 @@ fn exponential(
     entropy: &mut Entropy,
 ) -> Result<(usize, f64), SelectError> {
     let mut blocks = Blocks::new(scores)?;
-    let (winner, mut first) = exponential_mechanism::draw_with_time(&Round::new(&blocks, scale), entropy)?;
+    let round = Round::new(&blocks, scale);
+    let mut line = BlockLine::new(&round);
+    let (winner, mut first) = exponential_mechanism::draw_with_time_from(&round, &line, entropy)?;
     let (top, mut removed) = (blocks.top(), Removed::default());
     let best_left = remove(&mut blocks, &mut removed, winner);
     let left = Round { blocks: &blocks, scale, top: best_left, removed: &removed };
-    let (_, mut rest) = exponential_mechanism::draw_with_time(&left, entropy)?;
+    if best_left == top {
+        line.refresh(&left, blocks.block_of(winner).stripe);
+    } else {
+        line.rebuild(&left);
+    }
+    let (_, mut rest) = exponential_mechanism::draw_with_time_from(&left, &line, entropy)?;
     // The time left, measured from the best score, is exp(x) times the one of the second race.
     let bounds = race_bounds(&first, &rest, scale.exponent(top, best_left));
     let x = LazyCell::new(|| scale.exact_exponent(top, best_left));

@@ -13,7 +13,6 @@ pub mod permute_and_flip;
 pub mod removed;
 pub mod rows;
 pub mod steepest;
-pub mod thinning;
 pub mod top_k;
 pub mod tries;
 pub mod weight_line;

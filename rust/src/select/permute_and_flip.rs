@@ -6,9 +6,9 @@
 //!
 //! * **Visits**: up to 16 candidates in a random order. Where many scores are near the top, one of them most likely shows heads.
 //! * **Stages**: every head among the others has an *arrival time*, uniform in [0, 1), and the first to arrive is a uniform head.
-//!   The time is divided into stages. Stage after stage lists by thinning which candidates arrive in it, until one does: it steps along
-//!   a line on which every item has a piece of whole length, at least 2^bits p_i, and proposes the items on which the points of a
-//!   Poisson process fall. In the last stage a best candidate arrives with certainty.
+//!   The time is divided into stages. Stage after stage lists by thinning which candidates arrive in it, until one does: it throws a
+//!   Poisson number of points onto a line on which every item has a piece of whole length, at least 2^bits p_i, and proposes the items
+//!   that are hit. In the last stage a best candidate arrives with certainty.
 //!
 //! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. The first arrival of several
 //! parts of the candidates is that of all, so a winner with its time can be merged with those of other parts.
@@ -26,8 +26,8 @@ use crate::error::SelectError;
 use crate::exact::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept, flip};
 use crate::exact::lazy_time::Clock;
 use crate::exact::lazy_variate::is_below;
+use crate::exact::poisson::poisson;
 use crate::interrupt;
-use crate::select::thinning::Skipper;
 use crate::select::weight_line::{BlockLine, Round, WeightLine};
 
 /// Visits before the stages: they cost less than a line of bounds.
@@ -246,34 +246,31 @@ pub fn list<A: Arrivals, L: WeightLine>(
     arrivals: &mut A,
     entropy: &mut Entropy,
 ) -> Result<(), SelectError> {
-    let total = line.total();
     let unit = unit_rate(stage, line.bits());
     let most_thinned = if stage == LAST { 1 << (line.bits() - 1) } else { u64::MAX };
-    let mut position = 0;
-    for proposals in 1_usize.. {
-        if proposals.is_multiple_of(CHECK_EVERY) {
+    let count = poisson(u128::from(line.total()) * u128::from(unit), entropy);
+    let mut hit = Vec::new();
+    for number in 0..count {
+        if number % CHECK_EVERY == CHECK_EVERY - 1 {
             interrupt::check()?;
         }
-        let rate_until = |end: u64| u128::from(end - position) * u128::from(unit);
-        let Some(mut skip) = Skipper::within(rate_until(total), entropy) else { break };
-        // The next proposal is this item or, by rounding, one of the next.
-        let mut place = line.at((position + skip.surely_passes(unit)).min(total - 1));
-        while skip.is_beyond(rate_until(place.end), entropy) {
-            place = line.at(place.end);
-        }
-        if place.weight > most_thinned {
-            position = place.equals_end;
-            continue;
-        }
+        let place = line.propose(entropy);
         // Only the first part of the item's piece, as long as the item's own bound, is the item's.
         let own = line.own_weight(&place);
-        if !skip.is_beyond(rate_until(place.end - place.weight + own), entropy) && !is_out(place.index) {
-            let proposal = Proposal::Thinned { rate: own * unit };
-            if accept(&round.exponential(place.index), proposal, stage, entropy) {
-                arrivals.add(place.index, entropy);
-            }
+        if place.into < own && place.weight <= most_thinned {
+            hit.push((place.index, own));
         }
-        position = place.end;
+    }
+    hit.sort_unstable();
+    hit.dedup_by_key(|(index, _)| *index);
+    for (number, (index, own)) in hit.into_iter().enumerate() {
+        if number % CHECK_EVERY == CHECK_EVERY - 1 {
+            interrupt::check()?;
+        }
+        let proposal = Proposal::Thinned { rate: own * unit };
+        if !is_out(index) && accept(&round.exponential(index), proposal, stage, entropy) {
+            arrivals.add(index, entropy);
+        }
     }
     Ok(())
 }

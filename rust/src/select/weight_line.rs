@@ -3,13 +3,15 @@
 //! [`BlockLine`] has one bound a block, or a stripe where all of it is far below the top: made in a moment. [`ItemTable`]
 //! has one an item, for draws by the thousand. Proof: `proofs/exact_sampling.md`, Propositions 1 and 4.
 
+use std::ops::Range;
+
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::exact::coin::Exponential;
 use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::block_index::Blocks;
-use crate::scores::kernels::MOST_LANES;
+use crate::scores::kernels::{GROUPS, MOST_LANES};
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::weight_bounds::WeightBounds;
@@ -105,12 +107,16 @@ pub struct BlockLine {
     ends: Vec<u64>,
     /// The bound of all items of a stripe, or 0 where every block has its own.
     whole_stripes: Vec<u64>,
+    /// Of a stripe whose blocks have their own, the sums over the items of its groups of blocks.
+    groups: Vec<[u64; GROUPS]>,
 }
 
 impl BlockLine {
     pub fn new(round: &Round<'_, '_>) -> Self {
         let weights = WeightBounds::for_count(round.blocks.len());
-        let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new() };
+        let stripes = round.blocks.stripes();
+        let (whole_stripes, groups) = (vec![0; stripes], vec![[0; GROUPS]; stripes]);
+        let mut line = Self { weights, ends: Vec::with_capacity(stripes), whole_stripes, groups };
         line.rebuild(round);
         line
     }
@@ -118,34 +124,43 @@ impl BlockLine {
     /// Compute all bounds, after the round's top changed.
     pub fn rebuild(&mut self, round: &Round<'_, '_>) {
         let stripes = round.blocks.stripes();
-        self.whole_stripes.resize(stripes, 0);
-        round.blocks.stripe_bounds(round.top, round.scale, self.weights, 0, &mut self.whole_stripes);
+        self.bound(round, 0..stripes);
         self.ends.clear();
-        self.ends.reserve(stripes);
         let mut total = 0;
         for stripe in 0..stripes {
-            total += self.weigh(round, stripe);
+            total += self.length(round, stripe);
             self.ends.push(total);
         }
     }
 
-    /// The length of a stripe whose own bound is in its place.
-    fn weigh(&mut self, round: &Round<'_, '_>, stripe: usize) -> u64 {
-        // One bound for all of a stripe, if all such stripes together come to no more than one item at the top.
-        let whole = self.whole_stripes[stripe].saturating_mul(round.blocks.stripe_range(stripe).len() as u64);
-        let most = (1 << self.weights.bits) / round.blocks.stripes() as u64;
-        if whole <= most && self.whole_stripes[stripe] <= self.weights.half() {
-            return whole;
+    /// Compute the bounds of some stripes: one for all of a stripe, if all such stripes together come to no more than one item at
+    /// the top.
+    fn bound(&mut self, round: &Round<'_, '_>, stripes: Range<usize>) {
+        let Round { blocks, scale, top, .. } = *round;
+        let whole_stripes = &mut self.whole_stripes[stripes.clone()];
+        blocks.stripe_bounds(top, scale, self.weights, stripes.start, whole_stripes);
+        let most = (1 << self.weights.bits) / blocks.stripes() as u64;
+        for (whole, stripe) in whole_stripes.iter_mut().zip(stripes.clone()) {
+            if *whole > self.weights.half() || *whole * blocks.stripe_range(stripe).len() as u64 > most {
+                *whole = 0;
+            }
         }
-        self.whole_stripes[stripe] = 0;
-        round.blocks.stripe_weight(round.top, round.scale, self.weights, stripe)
+        blocks.group_weights(top, scale, self.weights, stripes.start, whole_stripes, &mut self.groups[stripes]);
+    }
+
+    /// The length of a stripe whose bounds are known.
+    fn length(&self, round: &Round<'_, '_>, stripe: usize) -> u64 {
+        match self.whole_stripes[stripe] {
+            0 => self.groups[stripe].iter().sum(),
+            whole => whole * round.blocks.stripe_range(stripe).len() as u64,
+        }
     }
 
     /// Compute one stripe's bounds, after its blocks changed.
     pub fn refresh(&mut self, round: &Round<'_, '_>, stripe: usize) {
         let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
-        self.whole_stripes[stripe] = self.weights.of(round.scale, round.top, round.blocks.stripe_maximum(stripe));
-        let change = self.weigh(round, stripe).wrapping_sub(before);
+        self.bound(round, stripe..stripe + 1);
+        let change = self.length(round, stripe).wrapping_sub(before);
         for end in &mut self.ends[stripe..] {
             *end = end.wrapping_add(change);
         }
@@ -153,51 +168,14 @@ impl BlockLine {
 
     /// To be read; `round` must be the one that the bounds were computed for.
     pub fn of<'l, 'r, 'a>(&'l self, round: &'l Round<'r, 'a>) -> BlockLineOf<'l, 'r, 'a> {
-        BlockLineOf { line: self, round, known: [const { KnownStripe::NONE }; STRIPES_KNOWN] }
+        BlockLineOf { line: self, round }
     }
 }
 
-/// Stripes whose blocks are remembered.
-const STRIPES_KNOWN: usize = 4;
-
-/// A [`BlockLine`] over its scores, with the blocks of the stripes looked at last: where few candidates are near the top, the
-/// next position lies in one of them again.
+/// A [`BlockLine`] over its scores.
 pub struct BlockLineOf<'l, 'r, 'a> {
     line: &'l BlockLine,
     round: &'l Round<'r, 'a>,
-    known: [KnownStripe; STRIPES_KNOWN],
-}
-
-/// The blocks of a stripe.
-struct KnownStripe {
-    stripe: usize,
-    bounds: [u64; MOST_LANES],
-    /// `ends[l]` = sum over the items of the blocks up to and including lane `l`.
-    ends: [u64; MOST_LANES],
-}
-
-impl KnownStripe {
-    const NONE: Self = Self { stripe: usize::MAX, bounds: [0; MOST_LANES], ends: [0; MOST_LANES] };
-}
-
-impl BlockLineOf<'_, '_, '_> {
-    #[inline]
-    fn blocks_of(&mut self, stripe: usize) -> &KnownStripe {
-        let known = &mut self.known[stripe % STRIPES_KNOWN];
-        if stripe != known.stripe {
-            let Round { blocks, scale, top, .. } = *self.round;
-            blocks.block_weights(top, scale, self.line.weights, stripe, &mut known.bounds);
-            known.stripe = stripe;
-            let (count, lanes) = (blocks.stripe_range(stripe).len(), blocks.lanes());
-            let (rows, incomplete) = ((count / lanes) as u64, count % lanes);
-            let mut total = 0;
-            for (lane, (end, weight)) in known.ends.iter_mut().zip(&known.bounds[..lanes]).enumerate() {
-                total += weight * (rows + u64::from(lane < incomplete));
-                *end = total;
-            }
-        }
-        known
-    }
 }
 
 impl WeightLine for BlockLineOf<'_, '_, '_> {
@@ -214,25 +192,42 @@ impl WeightLine for BlockLineOf<'_, '_, '_> {
 
     #[inline(always)]
     fn at(&mut self, position: u64) -> Segment {
+        let Round { blocks, scale, top, .. } = *self.round;
         let ends = &self.line.ends;
         let stripe = ends.partition_point(|&end| end <= position);
-        let start = if stripe == 0 { 0 } else { ends[stripe - 1] };
-        let rest = position - start;
-        let range = self.round.blocks.stripe_range(stripe);
+        let mut rest = position - if stripe == 0 { 0 } else { ends[stripe - 1] };
         let whole = self.line.whole_stripes[stripe];
         if let Some(item) = rest.checked_div(whole) {
-            let (index, into) = (range.start + item as usize, rest % whole);
+            let (index, into) = (blocks.stripe_range(stripe).start + item as usize, rest % whole);
             let end = position + (whole - into);
             return Segment { index, weight: whole, end, into, equals_end: ends[stripe] };
         }
-        let lanes = self.round.blocks.lanes();
-        let known = self.blocks_of(stripe);
-        let lane = known.ends[..lanes].partition_point(|&end| end <= rest);
-        let weight = known.bounds[lane];
-        let offset = rest - if lane == 0 { 0 } else { known.ends[lane - 1] };
-        let (index, into) = (range.start + (offset / weight) as usize * lanes + lane, offset % weight);
-        let (end, equals_end) = (position + (weight - into), start + known.ends[lane]);
-        Segment { index, weight, end, into, equals_end }
+        // The group, by a sum and a comparison each, then the block in it.
+        let (mut lane, mut start, mut end) = (0, 0, 0);
+        for sum in &self.line.groups[stripe][..GROUPS - 1] {
+            end += sum;
+            let is_behind = end <= rest;
+            (lane, start) = if is_behind { (lane + 1, end) } else { (lane, start) };
+        }
+        rest -= start;
+        loop {
+            let block = blocks.block(stripe, lane);
+            let weight = self.line.weights.of(scale, top, blocks.block_maximum(stripe, lane));
+            let length = weight * block.len as u64;
+            if rest < length {
+                let (row, into) = (rest / weight, rest % weight);
+                let index = block.first + row as usize * blocks.lanes();
+                return Segment {
+                    index,
+                    weight,
+                    end: position + (weight - into),
+                    into,
+                    equals_end: position + (length - rest),
+                };
+            }
+            rest -= length;
+            lane += GROUPS;
+        }
     }
 
     #[inline(always)]

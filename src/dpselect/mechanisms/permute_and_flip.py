@@ -323,13 +323,13 @@ def select(
     >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
     'dog'
     """
-    arguments: tuple[Any, ...] = epsilon, sensitivity, monotonic
-    if neighbours is not _USUAL:
-        arguments = *arguments, neighbours
     try:
-        mechanism = _mechanism(*arguments)
+        if neighbours is _USUAL:
+            mechanism = _mechanism(epsilon, sensitivity, monotonic)
+        else:
+            mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
     except TypeError:  # what cannot be hashed is no number: the checks refuse it
-        mechanism = _mechanism.__wrapped__(*arguments)
+        mechanism = _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
     return mechanism.select(scores, candidates)
 
 
