@@ -31,7 +31,7 @@ def heads_by_thinning(
     """
     for group, bound in zip(groups, bounds, strict=True):
         for candidate in group:
-            kept = min(Fraction(1), flip_probabilities[candidate] / bound)  # the minimum only binds for an invalid bound
+            kept = min(Fraction(1), flip_probabilities[candidate] / bound)  # binds only for an invalid bound
             if randomness.coin(bound) and candidate not in tails and randomness.coin(kept):
                 yield candidate
 
