@@ -23,10 +23,9 @@ from dpselect.certificates.tables import columns
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
-from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
 from dpselect.planning import order_noise
 from dpselect.questions.query import Gathered, Query
-from dpselect.questions.selection import MostCommon, TopK
+from dpselect.questions.selection import EACH, GAUSSIAN_ONCE, ONCE, ORDER, MostCommon, TopK
 from dpselect.summaries import CandidateCounts
 from dpselect.testing import seeded
 from tests.drawn_answers import Columns, planned

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from types import TracebackType
 from typing import Literal, NoReturn, cast, get_args
 
 import numpy as np
@@ -68,7 +67,6 @@ class AboveThreshold(MechanismValue):
     moves: Moves | None = field(default=None, kw_only=True)
     neighbours: Neighbours = field(default=Neighbours.ADD_REMOVE, kw_only=True)
     _rates: tuple[float, float] = field(init=False, repr=False)
-    _answered: int = field(init=False, repr=False, default=0)
     _stream: _core.ThresholdStream = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,11 +82,6 @@ class AboveThreshold(MechanismValue):
     def _coins(self) -> int:
         """How many units of the rate of answers are lost at most."""
         return self.positives * (2 if self.moves == "any" else 1)
-
-    @property
-    def answered(self) -> int:
-        """How many of them were given; everybody who sees the answers can count them."""
-        return self._answered
 
     @property
     def threshold_scale(self) -> float:
@@ -126,12 +119,8 @@ class AboveThreshold(MechanismValue):
         if type(value) is float or (type(value) is int and -_EXACT <= value <= _EXACT):
             if not math.isfinite(value):
                 exact_value(value)  # refused
-            is_above = self._stream.test(float(value))
-        else:
-            is_above = self._stream.test_exactly(native_fraction(exact_value(value)))
-        if is_above:
-            self._set(_answered=self._answered + 1)
-        return is_above
+            return self._stream.test(float(value))
+        return self._stream.test_exactly(native_fraction(exact_value(value)))
 
     def close(self) -> None:
         """End the stream and forget its offset. What was charged stays charged."""
@@ -181,14 +170,6 @@ class AboveThreshold(MechanismValue):
         still = np.vstack([np.ones_like(offsets), np.cumprod(1.0 - chances, axis=0)])
         law = np.append((still[:-1] * chances) @ mass, still[-1] @ mass)
         return law / law.sum()
-
-    def __enter__(self) -> AboveThreshold:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SelectionError(

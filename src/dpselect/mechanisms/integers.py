@@ -188,7 +188,7 @@ class IntegerMechanism(RangedMechanism):
             InvalidParameterError: `points` are not whole numbers, or the sum takes more than 10^6 of them.
         """
         whole = whole_points(points)
-        total = sum(weight for _, weight in self._weights(score, ceiling))
+        total = self._total(score, ceiling)
         chances = [
             self._weight(score, ceiling, point) / total if ceiling.contains(point) else 0.0
             for point in whole.ravel().tolist()
@@ -197,8 +197,9 @@ class IntegerMechanism(RangedMechanism):
 
     def expected_calls(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
         """Average number of scores that `draw` computes. For planning with public scores: it depends on every score."""
-        total = math.fsum(weight for _, weight in self._weights(score, ceiling))
-        return self._ceiling_total(ceiling) / total
+        total = self._total(score, ceiling)
+        left, right = (side_total(*side) for side in zip(self._rates(ceiling), ceiling.reaches, strict=True))
+        return (left + right - 1.0) / total
 
     def _rates(self, ceiling: IntegerCeiling) -> tuple[float, float]:
         left, right = (float(fall * self._rate) for fall in ceiling.falls)
@@ -209,22 +210,17 @@ class IntegerMechanism(RangedMechanism):
         """1/b."""
         return Fraction(self.epsilon) / (Fraction(self.sensitivity) * self._factor)
 
-    def _ceiling_total(self, ceiling: IntegerCeiling) -> float:
-        left, right = (side_total(*side) for side in zip(self._rates(ceiling), ceiling.reaches, strict=True))
-        return left + right - 1.0
-
     def _weight(self, score: IntegerScore, ceiling: IntegerCeiling, point: int) -> float:
         """The weight of a point, relative to the ceiling's height."""
         gap = exact_number(ceiling.height, "height") - min(_exact(score(point)), ceiling.at(point))
         exponent = gap * self._rate
         return math.exp(-float(exponent)) if exponent < 800 else 0.0
 
-    def _weights(self, score: IntegerScore, ceiling: IntegerCeiling) -> list[tuple[int, float]]:
-        """Points outwards from the centre, until the ceiling leaves less than `_TRUNCATION` of the sum."""
+    def _total(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
+        """The sum of the weights, outwards from the centre until the ceiling leaves less than `_TRUNCATION` of it."""
         self._proposals(ceiling)  # refuses anything that is not a ceiling
         function(score, "score", expected="a function of a whole number")
-        weights = [(ceiling.center, self._weight(score, ceiling, ceiling.center))]
-        total = weights[0][1]
+        total, terms = self._weight(score, ceiling, ceiling.center), 1
         sides = list(zip((-1, 1), self._rates(ceiling), ceiling.reaches, strict=True))
         for distance in count_up(1):
             sides = [side for side in sides if side[2] is None or distance <= side[2]]
@@ -233,14 +229,12 @@ class IntegerMechanism(RangedMechanism):
                 for _, rate, reach in sides
             )
             if left <= _TRUNCATION * total:
-                return weights
-            if len(weights) >= _MOST_POINTS:
+                return total
+            if terms >= _MOST_POINTS:
                 hint = "Use a smaller range, a steeper ceiling, or one closer to the score."
                 raise InvalidParameterError("ceiling", Shown("<too wide>"), f"a sum of {_MOST_POINTS} terms", hint)
-            for sign, _, _ in sides:
-                point = ceiling.center + sign * distance
-                weights.append((point, self._weight(score, ceiling, point)))
-                total += weights[-1][1]
+            total += sum(self._weight(score, ceiling, ceiling.center + sign * distance) for sign, _, _ in sides)
+            terms += len(sides)
         raise AssertionError  # counting up has no end
 
     def _proposals(self, ceiling: IntegerCeiling) -> _core.Proposals:
@@ -326,15 +320,6 @@ class GridMechanism(RangedMechanism):
     def pmf(self, score: Callable[[float], object]) -> FloatArray:
         """Probability of each of `points`. For planning with public scores and for tests: it depends on every score."""
         return self._mechanism.pmf(self._scores(score))
-
-    def error_bound(self, confidence: float = 0.99) -> float:
-        """With probability `confidence` the score drawn is at most this far below the best on the grid, whatever it is.
-
-        It depends on public arguments only, so it may be published.
-
-        Proof: ``proofs/error_bounds.md``.
-        """
-        return self._mechanism.error_bound(self._grid.count, confidence)
 
     def _scores(self, score: Callable[[float], object]) -> NumericArray:
         function(score, "score", expected="a function of a point")

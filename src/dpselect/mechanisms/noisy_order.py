@@ -24,17 +24,6 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 _MOST = 2**62  # noisy counts are moved between the negative of this and this, so that their order fits 64 bits
 
-ONCE = "noise is added once to all counts, which takes less noise than a draw for each value"
-GAUSSIAN_ONCE = (
-    "Gaussian noise is added once to all counts, which takes less noise than geometric noise or a draw for each value"
-)
-EACH = "each value is drawn by itself, which takes less noise than adding noise once to all counts"
-ORDER = "noise is added once for the order of the counts alone, which takes less noise than for the counts themselves"
-"""The outcomes of `order_noise`, as certificates state them. The words are part of their format.
-
-Where noise is not added to all counts, `ORDER` is for one draw of several values and `EACH` for a draw of each.
-"""
-
 
 class RankedCounts(NamedTuple):
     """Positions of the selected candidates, best first, and their noisy counts in the same order."""
@@ -191,9 +180,7 @@ def order_noise(
     candidates; with counts, if and only if L < 1.414 k.
 
     Args:
-        n_candidates: number of candidates.
         k: number to select.
-        epsilon: in total, > 0.
         max_values_per_unit: for how many candidates one unit counts; None for all of them.
         delta: in total, from 0 to below 1, as for `dpselect.top_k`.
         with_counts: whether the number of units with each selected candidate is wanted, too.

@@ -104,11 +104,6 @@ class PartialSelection:
             raise InvalidDataError("data", got, f"a partial selection by {mechanism!r}")
         return cls._wrap(mechanism, row)
 
-    @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism that drew it."""
-        return self._mechanism
-
     def merged(self, other: PartialSelection) -> PartialSelection:
         """The selection from the scores of both, which are used up. Every order of merging has the same distribution.
 

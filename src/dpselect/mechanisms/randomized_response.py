@@ -41,7 +41,6 @@ class RandomizedResponse(MechanismValue):
     The number of bits, and whom they belong to, is public: nobody is added or removed.
 
     Args:
-        epsilon: privacy loss of one unit, > 0. Rounded down if it is not a double.
         bits_per_unit: maximum number of bits per unit, >= 1. The privacy loss of a unit with more bits exceeds
             `epsilon`.
 
@@ -73,12 +72,7 @@ class RandomizedResponse(MechanismValue):
     @property
     def truth_probability(self) -> float:
         """Probability that a bit is answered truthfully. For reading only; draws use the exact number."""
-        return 1.0 - self._turn_probability
-
-    @property
-    def _turn_probability(self) -> float:
-        rate = self.epsilon / self.bits_per_unit
-        return math.exp(-rate) / (1.0 + math.exp(-rate))
+        return 1.0 / (1.0 + math.exp(-self.epsilon / self.bits_per_unit))
 
     def draw(self, bits: ScoresLike) -> npt.NDArray[np.bool_]:
         """Answer for every bit, at the cost of `epsilon` for each unit.
@@ -108,7 +102,8 @@ class RandomizedResponse(MechanismValue):
         checked = _checked_bits(bits, "bits")
         if checked.size > _MOST_ENUMERATED:
             raise InvalidDataError("bits", Shown(f"<{checked.size} of them>"), f"at most {_MOST_ENUMERATED} here")
-        turned = self._turn_probability
+        rate = self.epsilon / self.bits_per_unit
+        turned = math.exp(-rate) / (1.0 + math.exp(-rate))
         probabilities = np.ones(1)
         for bit in checked:
             each = [turned, 1.0 - turned] if bit else [1.0 - turned, turned]

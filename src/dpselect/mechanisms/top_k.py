@@ -202,8 +202,7 @@ def plan_top_k(
 
     Args:
         k: number to select, from 1 to `n_candidates`.
-        epsilon: total, > 0.
-        delta: total, from 0 to below 1.
+        epsilon, delta: in total; a delta of 0 is allowed.
 
     Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``.
 

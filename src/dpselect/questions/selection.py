@@ -39,6 +39,18 @@ if TYPE_CHECKING:
     from dpselect.summaries import CandidateCounts, CountsOf, PublicCandidates
 
 
+ONCE = "noise is added once to all counts, which takes less noise than a draw for each value"
+GAUSSIAN_ONCE = (
+    "Gaussian noise is added once to all counts, which takes less noise than geometric noise or a draw for each value"
+)
+EACH = "each value is drawn by itself, which takes less noise than adding noise once to all counts"
+ORDER = "noise is added once for the order of the counts alone, which takes less noise than for the counts themselves"
+"""The outcomes of `planning.order_noise`, as certificates state them. The words are part of their format.
+
+Where noise is not added to all counts, `ORDER` is for one draw of several values and `EACH` for a draw of each.
+"""
+
+
 class Counted(ListQuestion):
     """A question that may have noise once on all counts, where `order_noise` prefers it to a draw for each value."""
 
@@ -84,8 +96,6 @@ class Counted(ListQuestion):
 
     def arguments(self, plan: TopKPlan | None = None) -> dict[str, Any]:
         """What a certificate says of how the order was decided; nothing if the caller left nothing to decide."""
-        from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
-
         order, most = self.once, self.most_per_unit
         if order is plan is None and most is None and not self.with_counts:
             return {}
