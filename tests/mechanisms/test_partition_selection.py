@@ -17,7 +17,7 @@ from dpselect.accounting import ApproximateEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
 from dpselect.mechanisms.exact_coins import LARGEST_COUNT, exp_minus, first_count
-from dpselect.mechanisms.partition_selection import PartitionLaw, shares
+from dpselect.mechanisms.partition_selection import PartitionLaw, divided
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.partition_selection import in_closed_form, probabilities
 from tests.reference.precision import exponential
@@ -80,7 +80,7 @@ def test_counts_that_are_needed_are_the_smallest(epsilon: float, delta: float) -
 @pytest.mark.parametrize("values", [2, 3, 20, 10**6])
 @pytest.mark.parametrize("delta", [1e-6, 1e-300, 0.5, 0.999999])
 def test_a_share_of_delta_is_the_largest_that_was_proved(delta: float, values: int) -> None:
-    epsilon, share = shares(1.0, delta, values)
+    epsilon, share = divided(1.0, delta, values)
     assert epsilon == Fraction(1, values)
     kept = exponential(1 / Fraction(values) * _log(1 - Fraction(delta)), digits=800)
     exact = 1 - kept

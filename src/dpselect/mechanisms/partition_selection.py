@@ -101,24 +101,28 @@ class PartitionLaw:
             bits *= 2
 
 
-def shares(epsilon: float, delta: float, values: int) -> tuple[Fraction, float]:
+def divided(epsilon: float, delta: float, values: int) -> tuple[Fraction, Fraction]:
     """What each of `values` values may cost, so that all together cost `epsilon` and `delta`.
 
-    The delta of one is 1 - (1 - delta)^(1/values), rounded down to a double; 0 if that is too small for a double.
+    The delta of one is 1 - (1 - delta)^(1/values), rounded down to a double.
+
+    Raises:
+        InvalidParameterError: `delta` is too small to be divided.
 
     Proof: ``proofs/partition_selection.md``, claim 2.
 
-    >>> shares(1.0, 0.19, 2)
-    (Fraction(1, 2), 0.09999999999999999)
-    >>> shares(1.0, 1e-6, 1)
-    (Fraction(1, 1), 1e-06)
+    >>> [float(share) for share in divided(1.0, 0.19, 2)], [float(share) for share in divided(1.0, 1e-6, 1)]
+    ([0.5, 0.09999999999999999], [1.0, 1e-06])
     """
     if values == 1:
-        return Fraction(epsilon), delta
+        return Fraction(epsilon), Fraction(delta)
     share = -math.expm1(math.log1p(-delta) / values) * (1.0 + 2.0**-50)
     while share > 0.0 and not _suffices(Fraction(share), Fraction(delta), values):
         share = math.nextafter(share, 0.0)
-    return Fraction(epsilon) / values, share
+    if share == 0.0:
+        hint = "Each of the values of a unit gets a part of it."
+        raise InvalidParameterError("delta", delta, "a number large enough to be divided", hint)
+    return Fraction(epsilon) / values, Fraction(share)
 
 
 def _suffices(share: Fraction, delta: Fraction, values: int) -> bool:
@@ -256,16 +260,3 @@ def open_delta(value: object) -> float:
         return delta
     hint = "Without public candidates nothing can be released at delta = 0. Choose it far below one over the units."
     raise InvalidParameterError("delta", value, "a number strictly between 0 and 1", hint)
-
-
-def divided(epsilon: float, delta: float, counts: int) -> tuple[Fraction, Fraction]:
-    """What each of so many counts may cost: see `shares`.
-
-    Raises:
-        InvalidParameterError: `delta` is too small to be divided.
-    """
-    each, share = shares(epsilon, delta, counts)
-    if share == 0.0:
-        hint = "Each of the values of a unit gets a part of it."
-        raise InvalidParameterError("delta", delta, "a number large enough to be divided", hint)
-    return each, Fraction(share)

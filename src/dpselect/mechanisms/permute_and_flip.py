@@ -290,7 +290,9 @@ def _exact_score(score: object, ceiling: Fraction) -> Fraction:
     return exact
 
 
-class _OfSelect(TypedDict):
+class OfSelect(TypedDict):
+    """The terms of `select`, for type checkers."""
+
     epsilon: float
     sensitivity: float
     monotonic: NotRequired[bool]
@@ -298,11 +300,11 @@ class _OfSelect(TypedDict):
 
 
 @overload
-def select(scores: ScoresLike, *, candidates: None = None, **terms: Unpack[_OfSelect]) -> int: ...
+def select(scores: ScoresLike, *, candidates: None = None, **terms: Unpack[OfSelect]) -> int: ...
 @overload
-def select(scores: ScoresLike, *, candidates: Sequence[Candidate], **terms: Unpack[_OfSelect]) -> Candidate: ...
+def select(scores: ScoresLike, *, candidates: Sequence[Candidate], **terms: Unpack[OfSelect]) -> Candidate: ...
 @overload
-def select(scores: ScoresLike, *, candidates: object, **terms: Unpack[_OfSelect]) -> Any: ...
+def select(scores: ScoresLike, *, candidates: object, **terms: Unpack[OfSelect]) -> Any: ...
 @explained
 def select(
     scores: ScoresLike,

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NotRequired, TypedDict, Unpack, get_args, overload
+from typing import Any, Literal, NotRequired, Unpack, get_args, overload
 
 import numpy.typing as npt
 
@@ -20,7 +20,7 @@ from dpselect.mechanisms.candidates import Candidate
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
 from dpselect.mechanisms.mechanism import SelectsSeveral
-from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, PermuteAndFlip
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, OfSelect, PermuteAndFlip
 from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -252,12 +252,8 @@ def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tu
     return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
 
 
-class _OfTopK(TypedDict):
-    epsilon: float
-    sensitivity: float
+class _OfTopK(OfSelect):
     delta: NotRequired[float]
-    monotonic: NotRequired[bool]
-    neighbours: NotRequired[Neighbours | str]
     method: NotRequired[TopKMethod]
 
 
