@@ -52,11 +52,14 @@ def open_table(
     """
     if is_server(source) or type(source).__module__.startswith("pyspark."):
         return Table(_elsewhere(source, table, memory_limit, format))
-    if is_named(source):
-        _refuse_other_servers(source)
+    are_files = is_named(source)
+    if are_files and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
+        expected = "the path of a file, or a URL postgresql://user@host/database"
+        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
+        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     _refuse_name(table)
     with cut_off:
-        found = _files(source, format) if is_named(source) else frames.frame_source(source)
+        found = _files(source, format) if are_files else frames.frame_source(source)
     if found is not None:
         if format is not None and not isinstance(found, FileSource):
             format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
@@ -83,13 +86,6 @@ def _elsewhere(source: object, table: object, memory_limit: int | None, format: 
     from dpselect.rows.spark import SparkFrame
 
     return SparkFrame.of(source)
-
-
-def _refuse_other_servers(source: object) -> None:
-    if (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
-        expected = "the path of a file, or a URL postgresql://user@host/database"
-        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
-        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
 
 
 def _files(source: object, format: Format | None) -> Source:
