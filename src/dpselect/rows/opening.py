@@ -52,13 +52,18 @@ def open_table(
     """
     if is_server(source) or type(source).__module__.startswith("pyspark."):
         return Table(_elsewhere(source, table, memory_limit, format))
-    if is_named(source):
-        return Table(Embedded(_at(source, table, format), memory_limit, format))
+    are_files = is_named(source)
+    if are_files and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
+        expected = "the path of a file, or a URL postgresql://user@host/database"
+        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
+        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     _refuse_name(table)
     with cut_off:
-        frame = frames.frame_source(source)
-    if frame is not None:
-        return Table(Embedded(_typed(frame, format), memory_limit, format))
+        found = _files(source, format) if are_files else frames.frame_source(source)
+    if found is not None:
+        if format is not None and not isinstance(found, FileSource):
+            format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
+        return Table(Embedded(found, memory_limit, format))
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
     is_connection = type(source).__module__.partition(".")[0] in ("psycopg", "psycopg2", "sqlalchemy")
     hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
@@ -83,26 +88,13 @@ def _elsewhere(source: object, table: object, memory_limit: int | None, format: 
     return SparkFrame.of(source)
 
 
-def _at(source: object, table: object, format: Format | None) -> Source:
+def _files(source: object, format: Format | None) -> Source:
     """The files of a path, a glob or a list, or the Delta table at a path."""
-    path = str(source) if isinstance(source, str | Path) else ""
-    if (scheme := _SCHEME.match(path)) and not os.path.exists(path):
-        expected = "the path of a file, or a URL postgresql://user@host/database"
-        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
-        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
-    _refuse_name(table)
-    if path and os.path.isdir(os.path.join(path, "_delta_log")):  # not one inside a Delta table
+    if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not one inside it
         from dpselect.rows.frames.table_formats import of_delta
 
-        return _typed(of_delta(path), format)
-    with cut_off:
-        return FileSource.at(source, format)
-
-
-def _typed(source: Source, format: Format | None) -> Source:
-    if format is not None:
-        format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
-    return source
+        return of_delta(str(source))
+    return FileSource.at(source, format)
 
 
 def origin_of(source: object, opened: Table | None, *, table: object = None) -> str:

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS, Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import Array, RecordBatch, decoded, of_numpy, pa, pc, valid_text
+from dpselect.rows.duckdb.arrow import Array, RecordBatch, decoded, of_numpy, pa, parts_of, pc, valid_text
 from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files import lines
-from dpselect.rows.files.lines import Reading, opened, parts_of
+from dpselect.rows.files.lines import Reading, opened
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 

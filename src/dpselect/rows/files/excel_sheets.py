@@ -25,7 +25,7 @@ from zipfile import ZipFile
 
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Holds
+from dpselect.rows.columns import EXACT, Column, Holds
 from dpselect.rows.duckdb.arrow import RecordBatch, pa, text_array
 from dpselect.rows.files.lines import Reading
 
@@ -34,8 +34,6 @@ MOST_BYTES = 1 << 29
 
 _ROWS = 1 << 12
 """In a batch."""
-
-_LARGEST_EXACT = 2.0**53
 
 _LAST_ROW = 1 << 20
 """The format has no more rows."""
@@ -174,7 +172,7 @@ def _text(cell: Any) -> str | None:
 
 
 def _number(value: float) -> str:
-    is_whole = abs(value) < _LARGEST_EXACT and value == int(value)
+    is_whole = abs(value) < EXACT and value == int(value)
     return str(int(value)) if is_whole else repr(value)
 
 

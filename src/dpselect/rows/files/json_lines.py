@@ -38,12 +38,13 @@ from dpselect.rows.duckdb.arrow import (
     matches,
     of_numpy,
     pa,
+    parts_of,
     text_array,
     true_at,
     valid_text,
 )
 from dpselect.rows.files import lines
-from dpselect.rows.files.lines import Reading, opened, parts_of
+from dpselect.rows.files.lines import Reading, opened
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""

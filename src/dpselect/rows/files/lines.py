@@ -21,12 +21,11 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column
-from dpselect.rows.duckdb.arrow import Array, computed, of_numpy, pa
+from dpselect.rows.duckdb.arrow import pa
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """Ends of the names of compressed text files, and what each is called."""
@@ -217,19 +216,6 @@ def whole_lines(
         skipped([first])
     elif pending:
         yield first, pending + b"\n"
-
-
-def parts_of(block: bytes, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Array:
-    """Parts of a block in their order, each from its begin to its end, as bytes.
-
-    >>> parts_of(b"ann,7", np.array([0, 4]), np.array([3, 5])).to_pylist()
-    [b'ann', b'7']
-    """
-    # Parts and the gaps between them make one Arrow array over the block; every second element is a part.
-    offsets = np.append(np.stack([begin, end], axis=1).ravel(), len(block))
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-    alternating = pa.Array.from_buffers(pa.large_binary(), 2 * begin.size, buffers)
-    return computed("array_filter", alternating, of_numpy(np.arange(2 * begin.size) % 2 == 0))
 
 
 def numbered_lines(path: str, encoding: str, wanted: Collection[int]) -> dict[int, bytes]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpselect.errors import MissingExtraError, Shown
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Holds
+from dpselect.rows.columns import EXACT, Column, Holds
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, plain_batches
 from dpselect.rows.files.lines import Reading
 
@@ -30,7 +30,6 @@ _STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
 _DAY = 86_400
 _SPSS_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE")
 _SPSS_STAMPS = ("DATETIME", "YMDHMS")
-_LARGEST_EXACT = 2.0**53
 
 
 def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
@@ -99,7 +98,7 @@ def _in_arrow(cells: list[Any], column: Column, encoding: str, is_stata: bool) -
         days = numbers + _STATA_EPOCH if is_stata else numbers / _DAY + _SPSS_EPOCH
         return _whole(days, 2.0**31 - 1).cast(pa.int32(), safe=False).cast(pa.date32())
     first = (_STATA_EPOCH if is_stata else _SPSS_EPOCH) * _DAY * 1000
-    return _whole(numbers * (1 if is_stata else 1000) + first, _LARGEST_EXACT).cast(pa.timestamp("ms"))
+    return _whole(numbers * (1 if is_stata else 1000) + first, EXACT).cast(pa.timestamp("ms"))
 
 
 def _whole(numbers: Any, largest: float) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from importlib import import_module
+from functools import partial
 from typing import Any
 
 from dpselect.errors import InvalidDataError, Shown
@@ -49,37 +49,54 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
 
 def schema(path: str) -> Any:
     """The Arrow schema of the file, from its footer."""
-    return pq.read_schema(pa.OSFile(path)) if _is_parquet(path) else _dataset(path).schema
+    with pa.OSFile(path) as file:
+        return pq.read_schema(file) if _starts_with(file, b"PAR1") else _opened(file).schema
 
 
 def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every row, in batches, in types that no later step can stumble over."""
-    path, names = asked.path, [column.name for column in asked.columns]
-    for batch, share in _of_parquet(path, asked.columns) if _is_parquet(path) else _of_others(path, names):
-        asked.advance(int(share * os.path.getsize(path)))
-        for arrays in sliced([batch], names):
-            yield from plain_batches(arrays, asked.columns, names)
+    names = [column.name for column in asked.columns]
+    with pa.OSFile(asked.path) as file:
+        is_parquet = _starts_with(file, b"PAR1")
+        for batch, share in _of_parquet(asked.path, asked.columns) if is_parquet else _of_others(file, names):
+            asked.advance(int(share * os.path.getsize(asked.path)))
+            for arrays in sliced([batch], names):
+                yield from plain_batches(arrays, asked.columns, names)
 
 
-def _is_parquet(path: str) -> bool:
-    return path.lower().endswith(".parquet")
+def _starts_with(file: Any, signature: bytes) -> bool:
+    start = file.read(len(signature))
+    file.seek(0)
+    return bool(start == signature)
 
 
-def _dataset(path: str) -> Any:
-    """An Arrow or an ORC file, whatever characters are in its path."""
-    arrow, files = import_module("pyarrow.dataset"), import_module("pyarrow.fs")
-    kind = "orc" if path.lower().endswith(".orc") else "feather"
-    return arrow.dataset(path, format=kind, filesystem=files.LocalFileSystem())
+def _opened(file: Any, **options: Any) -> Any:
+    """A reader of an Arrow or an ORC file."""
+    if not _starts_with(file, b"ORC"):
+        return pa.ipc.open_file(file, **options)
+    from pyarrow import orc  # not in every build of Arrow  # pyright: ignore[reportMissingTypeStubs]
+
+    reader: Any = orc.ORCFile
+    return reader(file)
 
 
-def _of_others(path: str, names: Sequence[str]) -> Iterator[tuple[RecordBatch, float]]:
-    """Batches of an Arrow or an ORC file, and which part of the file each is."""
-    dataset = _dataset(path)
-    columns = {name: pc.field(name) for name in first_of(dataset.schema, names)}  # a dot would be taken for a way
-    total = dataset.count_rows()
-    for batch in dataset.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1):
+def _of_others(file: Any, names: Sequence[str]) -> Iterator[tuple[RecordBatch, float]]:
+    """Batches of an Arrow file or stripes of an ORC file, and which part of the file each is."""
+    opened = _opened(file)
+    first = first_of(opened.schema, names)
+    if hasattr(opened, "nstripes"):
+        # A name with a point in it would be taken for a path into a nested column.
+        wanted = None if any("." in name for name in first) else first
+        number, read = opened.nstripes, partial(opened.read_stripe, columns=wanted)
+    else:
+        places = sorted(opened.schema.get_field_index(name) for name in first)
+        file.seek(0)
+        opened = _opened(file, options=pa.ipc.IpcReadOptions(included_fields=places))
+        number, read = opened.num_record_batches, opened.get_batch
+    for at in range(number):
+        batch = read(at)
         batch.validate()
-        yield batch, batch.num_rows / total
+        yield batch, 1 / number
 
 
 def _of_parquet(path: str, columns: Sequence[Column]) -> Iterator[tuple[RecordBatch, float]]:

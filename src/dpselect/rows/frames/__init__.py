@@ -64,22 +64,19 @@ def _of_arrays(given: dict[Any, Any]) -> Frame:
     Raises:
         InvalidDataError: a name is not text, or a column is no such array. No value is quoted.
     """
-    shown = Shown("<dict of arrays>")
+    shown, columns = Shown("<dict of arrays>"), dict[str, Any]()
     if not given or not all(isinstance(name, str) for name in given):
         raise InvalidDataError("source", shown, "a column for each of one or more names, which are text")
-    columns = {name: _array(name, column) for name, column in given.items()}
+    for name, column in given.items():
+        got = Shown(f"<dict of arrays, column {name!r}>")
+        unreadable = InvalidDataError("source", got, "a list or a one-dimensional array of values of one type")
+        if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+            raise unreadable
+        with TranslatedErrors(lambda _, said=unreadable: said, Exception):  # of any library; they may quote a value
+            columns[name] = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
     if len({len(column) for column in columns.values()}) > 1:
         raise InvalidDataError("source", shown, "arrays of the same length")
     return of_table(pa.table(columns), str(shown))
-
-
-def _array(name: str, column: Any) -> Any:
-    shown = Shown(f"<dict of arrays, column {name!r}>")
-    unreadable = InvalidDataError("source", shown, "a list or a one-dimensional array of values of one type")
-    if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
-        raise unreadable
-    with TranslatedErrors(lambda _: unreadable, Exception):  # of any library; they may quote a value
-        return column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
 
 
 def _of_stream(given: Any) -> Frame:
