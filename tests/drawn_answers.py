@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from dpselect import Release
 from dpselect.certificates.release import certified
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.query import Gathered, Query
+from dpselect.questions.query import Query
 from dpselect.summaries import CandidateKind, PublicCandidates, candidate_kind
 
 Question = TypeVar("Question")
@@ -50,5 +50,5 @@ def planned(
 def drawn_answer(question: Any, summary: object, *, column: str, unit: str, time: datetime) -> Release:
     """Drawn and certified: of a question of all rows, or of a query with what was found for it."""
     asked = question if isinstance(question, Query) else Query(question=question, alone=question)
-    found = summary if isinstance(summary, Gathered) else Gathered([summary])
+    found: Any = summary if isinstance(summary, list) else [[summary]]
     return certified(asked, column=column, unit=unit, time=time).answered(asked.released(found))

@@ -33,7 +33,7 @@ from dpselect.mechanisms import (
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
-from dpselect.questions.query import Gathered, Query
+from dpselect.questions.query import Query
 from dpselect.questions.values import TopUnknown, Values
 from dpselect.questions.words import Drawn
 from dpselect.summaries import NameCounts
@@ -136,7 +136,7 @@ def _counts(summary: NameCounts) -> tuple[int, ...]:
     return tuple(found.get(name, 0) for name in NAMES)
 
 
-def laws_of(task: Query, summary: Gathered) -> tuple[Fed | Branches, ...]:
+def laws_of(task: Query, summary: list[list[Any]]) -> tuple[Fed | Branches, ...]:
     """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
     with written_down() as fed:
         task.released(summary)

@@ -17,7 +17,7 @@ from dpselect import verify as check
 from dpselect.accounting import ComposedEvent, compose
 from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
-from dpselect.questions.query import Gathered, Query
+from dpselect.questions.query import Query
 from dpselect.questions.selection import MostCommon, TopK
 from dpselect.summaries import CandidateCounts, PublicGroups
 from tests import drawn_answers
@@ -40,7 +40,7 @@ def planned(members: PublicGroups, *, epsilon: float = 1.0, neighbours: Any = Ne
 
 
 def released(task: Query, counts: list[list[int]]) -> Release:
-    found = Gathered([CandidateCounts(np.array(each)) for each in counts])
+    found = [[CandidateCounts(np.array(each)) for each in counts]]
     return drawn_answer(task, found, column="pet", unit="person", time=WHEN)
 
 
@@ -97,7 +97,7 @@ def test_what_groups_are_called_is_shown_as_text() -> None:
 def test_the_draws_of_groups_are_independent() -> None:
     task = planned(groups(["a", "b"]), epsilon=0.1)
     counts = [CandidateCounts(np.array([0, 0, 0])) for _ in range(2)]
-    drawn = [tuple(task.released(Gathered(counts)).answer.values()) for _ in range(3000)]
+    drawn = [tuple(task.released([counts]).answer.values()) for _ in range(3000)]
     assert len(set(drawn)) == 9  # of three by three, one is missed with probability below 9 (8/9)^3000
 
 

@@ -17,10 +17,11 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.questions import wording
-from dpselect.questions.query import Gathered, Query
+from dpselect.questions.query import Query
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.selection import MostCommon
 from dpselect.questions.words import NoisyUnits
+from dpselect.session import paying
 from dpselect.summaries import CandidateCounts
 from tests.drawn_answers import Columns
 from tests.rows import model, table_questions
@@ -208,7 +209,7 @@ def test_the_noise_is_that_of_the_number_of_groups() -> None:
     assert isinstance(release.event, SequenceEvent)
     assert isinstance(release.event.events[0], ComposedEvent)
     assert release.event.events[1] == PureEvent(epsilon=0.1)
-    found = Gathered([CandidateCounts(np.array([500]))], units=[500])
+    found = [[CandidateCounts(np.array([500]))], [500]]
     away = [abs(question.released(found).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
@@ -305,7 +306,8 @@ def test_a_sum_of_noisy_counts_is_within_its_bound(bins: int, epsilon: float) ->
 
 
 def test_no_repr_shows_the_exact_number() -> None:
-    assert "17" not in repr(Gathered([CandidateCounts(np.array([17]))], units=[17]))
+    draft: Any = paying._Draft(asked=None, found=[[17]], undrawn=None, certificate="", seeded_before=(False, 0))  # type: ignore[arg-type]
+    assert "17" not in repr(draft)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-12, 1e-14, 1e-15, 1e-17])

@@ -22,7 +22,7 @@ from dpselect.questions.density import InBins
 from dpselect.questions.moments import Mean, Variance
 from dpselect.questions.prices import BestPrice
 from dpselect.questions.quantiles import Median, Quantiles, UpperBound
-from dpselect.questions.query import Gathered, Query
+from dpselect.questions.query import Query
 from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, Sum
 from dpselect.questions.values import TopUnknown, Values
@@ -34,6 +34,7 @@ from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
     CandidateTotals,
+    CountsOf,
     NameCounts,
     PublicCandidates,
     PublicDomain,
@@ -89,12 +90,16 @@ def expected_summaries(rows: pa.Table) -> Questions:
     return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
 
 
-def law(task: Query, found: Gathered) -> Law:
+def law(task: Query, found: list[list[Any]]) -> Law:
     """Of the answer to `task` when this was handed up."""
-    answers = [each for part in found.parts for each in _law_of_one(task.alone, part)]
+    answers = [each for part in found[0] for each in _law_of_one(task.alone, part)]
     if task.counting is None:
         return answers
-    exact = [count for counts in found.counts or [] for count in counts.counts.tolist()]
+    exact = [
+        count
+        for counts in (found[0] if isinstance(task.alone.scan, CountsOf) else found[1])
+        for count in counts.counts.tolist()
+    ]
     return [*answers, *(_noisy(task.counting, count) for count in exact)]
 
 

@@ -141,7 +141,7 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     asked = Questions(data._rows, Planned(None, None))
     histograms = [asked.histogram("page", candidates=[1, *others, 2], epsilon=1.0) for _ in range(6)]
     counts = [seen(asked, **CHOSEN).count("age", between=(0, 9), epsilon=1.0) for _ in range(2)]
-    found = [each.parts for each in together([*histograms, *counts])]
+    found = [each[0] for each in together([*histograms, *counts])]
     assert not any(sum(each[0].counts[1:-1]) for each in found[:6])
     tables = [each[0].counts[[0, -1]] for each in found[:6]] + found[6:]
     far = 6.2 * np.sqrt(units) / 2

@@ -40,7 +40,7 @@ from dpselect.questions.words import (
 if TYPE_CHECKING:
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
     from dpselect.questions.density import BinnedCounts
-    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, Scan
+    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition
 
 MOST_VALUES = 10_000
 """Values of a condition. They are all written into the certificate."""
@@ -91,22 +91,24 @@ class Count(Question, name="count"):
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        listed = listed_values(self.candidates)
-        if listed is not None:
-            columns.check_compared(listed)
-        return replace(self, candidates=listed, neighbours=neighbours)
+        return replace(self, candidates=listed_values(self.candidates), neighbours=neighbours)
 
-    @cached_property
-    def condition(self) -> PublicCondition:
+    @property
+    def scan(self) -> PublicCondition:
         """What a row needs: one of some values, a number between two bounds, or nothing."""
-        listed = cast("PublicCandidates | None", self.candidates)
-        given = condition_given(self.column, listed, self.between)
+        listed, between = cast("PublicCandidates | None", self.candidates), self.between
+        if listed is not None and between is not None:
+            raise InvalidParameterError("between", Shown("<two numbers>"), "nothing, because `candidates` are given")
+        if self.column is None and (listed is not None or between is not None):
+            raise InvalidParameterError("column", None, "the name of the column that the condition is about")
+        if self.column is not None and listed is None and between is None:
+            hint = "Without a column, every unit is counted. A histogram counts the units with each value."
+            raise InvalidParameterError("candidates", None, "values of the column, or two numbers (`between`)", hint)
         if listed is not None and len(listed) > MOST_VALUES:
-            got = Shown(f"<{len(listed):,} {listed.kind}>")
-            raise InvalidParameterError(
-                "candidates", got, f"at most {MOST_VALUES:,}", "The certificate names each of them."
-            )
-        return given
+            got, hint = Shown(f"<{len(listed):,} {listed.kind}>"), "The certificate names each of them."
+            raise InvalidParameterError("candidates", got, f"at most {MOST_VALUES:,}", hint)
+        ends = None if between is None else whole_or_double_bounds(between, "between")
+        return summaries.PublicCondition(candidates=listed, is_number=ends is not None, between=ends)
 
     @cached_property
     def mechanism(self) -> GeometricMechanism:
@@ -124,8 +126,8 @@ class Count(Question, name="count"):
         Proof: ``proofs/counting.md``, claim 5, and ``proofs/geometric_mechanism.md``.
         """
         arguments: dict[str, Any] = {}
-        if self.condition.between is not None:
-            arguments = {"between": [*self.condition.between]}
+        if (between := self.scan.between) is not None:
+            arguments = {"between": [*between]}
         elif self.candidates is not None:
             listed = cast("PublicCandidates", self.candidates)
             arguments = {"kind": str(listed.kind), "values": listed.stated()}
@@ -135,10 +137,6 @@ class Count(Question, name="count"):
             error_bound=float(self.mechanism.error_bound(CONFIDENCE)),
             arguments=arguments,
         )
-
-    @property
-    def scan(self) -> Scan:
-        return self.condition
 
     @property
     def usable_units(self) -> PublicCondition:
@@ -315,29 +313,6 @@ def listed_values(values: object) -> PublicCandidates | None:
         return None
     single = isinstance(values, (str, int, float, bool)) or hasattr(values, "isoformat")
     return summaries.PublicCandidates.given([values] if single else values)
-
-
-def condition_given(column: object, values: PublicCandidates | None, between: object) -> PublicCondition:
-    """The condition that the caller gave.
-
-    Raises:
-        InvalidParameterError: a condition without a column, a column without a condition, or two conditions.
-
-    >>> condition_given("age", None, (65, 120)).between
-    (65.0, 120.0)
-    """
-    if values is not None and between is not None:
-        raise InvalidParameterError("between", Shown("<two numbers>"), "nothing, because `candidates` are given")
-    if column is None:
-        if values is not None or between is not None:
-            raise InvalidParameterError("column", None, "the name of the column that the condition is about")
-        return summaries.PublicCondition()
-    if values is None and between is None:
-        hint = "Without a column, every unit is counted. A histogram counts the units with each value."
-        raise InvalidParameterError("candidates", None, "values of the column, or two numbers (`between`)", hint)
-    if between is None:
-        return summaries.PublicCondition(candidates=values)
-    return summaries.PublicCondition(is_number=True, between=whole_or_double_bounds(between, "between"))
 
 
 def _condition(release: Planned) -> str:

@@ -442,16 +442,13 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return f"at most {counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
 
     @classmethod
-    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
+    def beyond(cls, release: Planned, answer: Value | list[Value]) -> str:
         """The last candidate is released if none passes, wherever the values are."""
-        return answer == release.candidates["upper"]
-
-    @classmethod
-    def excess(cls, release: Planned) -> str:
-        last = as_text(release.candidates["upper"])
+        if answer != release.candidates["upper"]:
+            return ""
         return (
-            f"The last possible answer, {last}, is released if too many values exceed all others, so any number of "
-            f"values of {release.column} may exceed it. A larger step reaches further."
+            f"The last possible answer, {as_text(answer)}, is released if too many values exceed all others, so any "
+            f"number of values of {release.column} may exceed it. A larger step reaches further."
         )
 
     @classmethod

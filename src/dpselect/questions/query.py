@@ -36,7 +36,6 @@ from dpselect.questions.words import (
 from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups, candidate_kind
 from dpselect.summaries.candidates import ends_of, members
 from dpselect.summaries.dates import as_date
-from dpselect.summaries.scans import PrivateNumbers
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism
@@ -50,29 +49,6 @@ _WHOLE_DOUBLES = 2**52
 
 _WIDEST = 2**53
 """A bound beyond this is of no use, and not every whole number beyond it is a double."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Gathered:
-    """What was read of the rows for a question. Private: shown by no ``repr``.
-
-    Attributes:
-        parts: the summaries that the question draws from: of each group, or one of all rows.
-        counts: the counts of all candidates in each, if counts of the answers are paid for.
-        units: the number of units that it could use in each, if that is.
-    """
-
-    parts: list[Any]
-    counts: list[CandidateCounts] | None = None
-    units: list[int] | None = None
-
-    def in_order(self) -> Gathered:
-        """For draws that meet what was read in its order: engines read with several threads."""
-        parts = [each.in_order() if isinstance(each, PrivateNumbers) else each for each in self.parts]
-        return replace(self, parts=parts)
-
-    def __repr__(self) -> str:
-        return "Gathered(<private>)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,34 +205,29 @@ class Query:
             found.append(alone.usable_units)
         return found
 
-    def gathered(self, found: Sequence[list[Any]], /) -> Gathered:
-        """What `released` needs, of the summaries of all scans."""
-        parts, counts, units = found[0], None, None
-        if self.counting is not None:
-            counts = parts if isinstance(self.alone.scan, CountsOf) else found[1]
-        if self.usable is not None:
-            units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
-        return Gathered(parts, counts, units)
-
-    def released(self, found: Gathered, /) -> Drawn:
+    def released(self, found: Sequence[list[Any]], /) -> Drawn:
         """The answer of each group, then noisy counts of what was selected, then of usable units.
+
+        Args:
+            found: of each of the scans the summary of each group, or one of all rows.
 
         Raises:
             InvalidParameterError: what was found was read for another question. Nothing is drawn then.
         """
-        if len(found.parts) != (1 if self.groups is None else len(self.groups.members)):
-            raise InvalidParameterError("summary", found, "a summary for each group of the question")
-        drawn = [self.alone.released(part) for part in found.parts]
+        parts = found[0]
+        if len(parts) != (1 if self.groups is None else len(self.groups.members)):
+            raise InvalidParameterError("summary", Shown("<summaries>"), "a summary for each group of the question")
+        drawn = [self.alone.released(part) for part in parts]
         usable = [number for each in drawn for number in each.usable or []] or None
         has_counts = self.alone.terms.counted is not None
         counted = [number for each in drawn for number in each.counted or []] if has_counts else None
         if self.counting is not None:
-            exact = [
-                number for each, of in zip(drawn, found.counts or [], strict=True) for number in self._chosen(each, of)
-            ]
+            counts = parts if isinstance(self.alone.scan, CountsOf) else found[1]
+            exact = [number for each, of in zip(drawn, counts, strict=True) for number in self._chosen(each, of)]
             counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
         if self.usable is not None:
-            usable = self.usable.draw_many(np.array(found.units, np.int64)).tolist()
+            units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
+            usable = self.usable.draw_many(np.array(units, np.int64)).tolist()
         answers = [cast("Value | list[Value]", each.answer) for each in drawn]
         return Drawn(
             answers[0] if self.groups is None else dict(zip(self.names, answers, strict=True)), usable, counted
@@ -379,13 +350,6 @@ class _Noted:
             raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
         self.facts["kind"] = str(found)
         return CandidateKind(found)
-
-    def listed(self, given: object, /) -> PublicCandidates:
-        return PublicCandidates.given(given) if self._columns is None else self._columns.listed(given)
-
-    def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
-        if self._columns is not None:  # else the table was asked
-            self._columns.check_compared(members, argument=argument)
 
 
 def _conditions(held: object) -> list[Words]:

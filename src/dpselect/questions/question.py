@@ -52,14 +52,6 @@ class Columns(Protocol):
         """The kind in which unknown values are read."""
         ...
 
-    def listed(self, given: object, /) -> PublicCandidates:
-        """The public candidates."""
-        ...
-
-    def check_compared(self, members: PublicCandidates, /, *, argument: str = ...) -> None:
-        """Refuse members that the format of the table makes the same."""
-        ...
-
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
@@ -221,14 +213,9 @@ class Question(ABC):
         return f"each count is within {within:,} of {which}"
 
     @classmethod
-    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
-        """Whether this answer is one for which the error bound does not hold."""
-        return False
-
-    @classmethod
-    def excess(cls, release: Planned) -> str:
-        """The sentence about an answer that `exceeds`."""
-        raise AssertionError("the error bound holds for every answer")
+    def beyond(cls, release: Planned, answer: Value | list[Value]) -> str:
+        """Why the error bound does not hold for this answer, in a sentence; empty if it does."""
+        return ""
 
     bounds_every_count: ClassVar[bool] = True
     """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
@@ -333,7 +320,7 @@ class ListQuestion(Question):
     label: ClassVar[str] = "rank"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        listed: dict[str, Any] = {"candidates": columns.listed(cast(Any, self).candidates)}
+        listed: dict[str, Any] = {"candidates": summaries.PublicCandidates.given(cast(Any, self).candidates)}
         return replace(self, **listed, neighbours=neighbours)
 
     @property

@@ -122,16 +122,14 @@ def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str
     if not (bound < _USELESS if of_units else math.isfinite(bound)):
         return "At this epsilon no useful bound on the error can be given."
     if isinstance(value, dict):
-        beyond = [as_text(group) for group, answer in value.items() if kind.exceeds(release, answer)]
-        named = _some_of(beyond)
+        beyond = {as_text(group): why for group, answer in value.items() if (why := kind.beyond(release, answer))}
         sure = accuracy(kind, release)
-        return (
-            f"{sure} {LOUD}: this bound does not hold in these groups: {named}. {kind.excess(release)}"
-            if beyond
-            else sure
-        )
-    if value is not None and kind.exceeds(release, value):
-        return f"{LOUD}: no bound on the error holds for this answer. {kind.excess(release)}"
+        if not beyond:
+            return sure
+        named, why = _some_of([*beyond]), next(iter(beyond.values()))
+        return f"{sure} {LOUD}: this bound does not hold in these groups: {named}. {why}"
+    if value is not None and (why := kind.beyond(release, value)):
+        return f"{LOUD}: no bound on the error holds for this answer. {why}"
     sure = f"{release.confidence:.0%} confidence {kind.within(release, bound)}{kind.counting(release)}."
     if release.groups is None:
         return f"With {sure}"

@@ -208,8 +208,7 @@ class Rows:
                 raise InvalidParameterError("where", bad.got, f"two numbers, or {bad.expected}", bad.hint) from None
         if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
             raise InvalidCandidatesError("where", Shown(f"<{len(listed):,} values>"), f"at most {MOST_VALUES:,}")
-        _check_listed(column, listed, argument="where")
-        self.check_compared(listed, argument="where")
+        self.check_listed(column, listed, argument="where")
         return Condition(column, listed)
 
     @property
@@ -243,11 +242,13 @@ class Rows:
         """The rows, read for a question about `column`, or `InvalidDataError`; None: about the units alone."""
         return ColumnRows(self, self.unit_column if column is None else self.check(column))
 
-    def listed(self, given: object, /) -> PublicCandidates:
-        """The public candidates."""
-        public = PublicCandidates.given(given)
-        self.check_compared(public)
-        return public
+    def check_listed(self, column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
+        """Refuse candidates, or groups, that no value of the column could equal, or that a neighbour could."""
+        check_match(column, listed.kind, argument=argument)
+        self.check_compared(listed, argument=argument)
+        if listed.kind is CandidateKind.NUMBER:
+            largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
+            check_near(column, largest, argument="by" if argument == "groups" else "column")
 
     def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that the declared format makes the same."""
@@ -278,7 +279,7 @@ class ColumnRows:
         about: dict[str, Any] = {"unit": rows.unit_column, "column": column}
         match scan:
             case CountsOf(candidates, most, argument):
-                _check_listed(column, candidates, argument=argument)
+                rows.check_listed(column, candidates, argument=argument)
                 most = None if rows.unit_column.each_row else most
                 about |= {"candidates": candidates, "max_values_per_unit": most}
                 return partial(statements.count, **about, grouping=self._grouping(groups, candidates))
@@ -286,7 +287,7 @@ class ColumnRows:
                 name = "column" if candidates is None else "sum"
                 summed = column if candidates is None else rows.check(clip.column, argument=name)
                 if candidates is not None:
-                    _check_listed(column, candidates)
+                    rows.check_listed(column, candidates)
                 check_numeric(summed, argument=name)
                 check_near(summed, *clip.ends, argument=name)
                 about |= {"column": None if candidates is None else column, "candidates": candidates}
@@ -309,7 +310,7 @@ class ColumnRows:
     def _needed(self, condition: PublicCondition) -> dict[str, Any]:
         candidates, number = condition.candidates, None
         if candidates is not None:
-            _check_listed(self.column, candidates)
+            self.rows.check_listed(self.column, candidates)
         if condition.summed is not None:
             number = self.rows.check(condition.summed, argument="sum")
         elif condition.is_date:
@@ -331,7 +332,7 @@ class ColumnRows:
         groups.check_size(1 if candidates is None else len(candidates))
         columns = [self.rows.check(name, argument="by") for name in groups.columns]
         for column, listed in zip(columns, groups.listed, strict=True):
-            _check_listed(column, listed, argument="groups")
+            self.rows.check_listed(column, listed, argument="groups")
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
         most = len(groups.members) if self.rows.unit_column.each_row else groups.max_per_unit
@@ -340,14 +341,6 @@ class ColumnRows:
         kinds = [each.kind for each in groups.listed]
         both = Column(groups.column, Holds.TEXT, parts=tuple(zip(columns, kinds, strict=True)))
         return Grouping(both, groups.members.texts(), most, groups.listed)
-
-
-def _check_listed(column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
-    """Refuse candidates, or groups, that no value of the column could equal, or that a neighbour could."""
-    check_match(column, listed.kind, argument=argument)
-    if listed.kind is CandidateKind.NUMBER:
-        largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
-        check_near(column, largest, argument="by" if argument == "groups" else "column")
 
 
 MOST_VALUES = 10_000

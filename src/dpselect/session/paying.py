@@ -17,8 +17,8 @@ from dpselect.certificates.release import Release, certified, identity_text
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times, times_shown
-from dpselect.questions.query import Gathered
 from dpselect.rows.table import ColumnRows
+from dpselect.summaries.scans import ordered
 
 if TYPE_CHECKING:
     from dpselect.formats import Format
@@ -207,7 +207,7 @@ class Spending(Payer[Release]):
             raise _lost(receipt, why) from error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Draft:
     """A question whose rows are read, with its certificate without the answer, and the hash of this.
 
@@ -215,14 +215,14 @@ class _Draft:
     """
 
     asked: TableQuestion
-    found: Gathered
+    found: list[list[Any]]
     undrawn: Release
     certificate: str
     seeded_before: tuple[bool, int]
 
 
-def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[Gathered]:
-    """What is found of the rows for the questions: in one pass, if all are about one table.
+def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[list[list[Any]]]:
+    """What is found of the rows for the questions, of each scan and group: in one pass, if all are about one table.
 
     Args:
         questions: planned questions.
@@ -234,15 +234,15 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
     if len(questions) > 1 and (len(shared) < len(questions) or len({id(each.rows.table) for each in shared}) > 1):
         return [found for each in questions for found in gathered([each], in_order=in_order)]
     if not shared:
-        return [Gathered(each.rows()) for each in questions]
+        return [[each.rows()] for each in questions]
     table, progress = shared[0].rows.table, shared[0].rows.progress
     scans = [[each.rows.statement(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
     summaries = iter(table.answers([each for asked in scans for each in asked], progress))
-    found = [each.asked.gathered([next(summaries) for _ in each.asked.scans]) for each in questions]
-    return [each.in_order() for each in found] if in_order else found
+    found = [[next(summaries) for _ in asked] for asked in scans]
+    return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
 
 
-def _draft(asked: TableQuestion, found: Gathered, *, time: datetime, seeded: tuple[bool, int]) -> _Draft:
+def _draft(asked: TableQuestion, found: list[list[Any]], *, time: datetime, seeded: tuple[bool, int]) -> _Draft:
     """Write the certificate without its answer, once the rows are read."""
     about = {"format": asked.format_words, "source": dict(asked.named) or None}
     undrawn = replace(certified(asked.asked, column=asked.column, unit=asked.unit, time=time), **about)

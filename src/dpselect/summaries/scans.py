@@ -8,7 +8,7 @@ accident.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,10 +92,6 @@ class PrivateNumbers:
         held: Any = self
         return [each for field in fields(held) if isinstance(each := getattr(self, field.name), np.ndarray)]
 
-    def in_order(self) -> Self:
-        """The same in an order that does not depend on how the rows were read."""
-        return self
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<{self._arrays()[0].size} private numbers>)"
 
@@ -158,11 +154,6 @@ class NameCounts(PrivateNumbers):
         """How many units have a value, if each counts for one of its own."""
         return int(self.counts.sum())
 
-    def in_order(self) -> NameCounts:
-        values = self.names.to_pylist()
-        order = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
-        return NameCounts(self.names.take(order), self.counts[order], kind=self.kind)
-
     def __repr__(self) -> str:
         return "NameCounts(<private>)"
 
@@ -191,8 +182,18 @@ class UnitValues(PrivateNumbers):
         """How many units have a number, or a date, if each has one at most."""
         return self.values.size
 
-    def in_order(self) -> UnitValues:
-        return replace(self, values=np.sort(self.values))
-
     def __repr__(self) -> str:
         return f"UnitValues(<private numbers>, at most {self.max_rows_per_unit} per unit)"
+
+
+def ordered(summary: Any) -> Any:
+    """The same in an order that does not depend on how the rows were read: engines do so with several threads."""
+    match summary:
+        case UnitValues(values):
+            return replace(summary, values=np.sort(values))
+        case NameCounts(names, counts):
+            listed = names.to_pylist()
+            order = np.array(sorted(range(len(listed)), key=listed.__getitem__), np.int64)
+            return replace(summary, names=names.take(order), counts=counts[order])
+        case _:
+            return summary
