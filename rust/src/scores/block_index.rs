@@ -300,6 +300,32 @@ impl Blocks<'_> {
         });
     }
 
+    /// The block at `position` of a group's items, each as long as its block's bound; that bound, and how far from the block's start.
+    #[inline]
+    pub fn block_at(
+        &self,
+        top: Score,
+        scale: &Scale,
+        bounds: WeightBounds,
+        (stripe, group): (usize, usize),
+        mut position: u64,
+    ) -> (Block, u64, u64) {
+        with_best!(self.index, top, (best, top) => {
+            let maxima = best.of_stripe(stripe, self.lanes);
+            let mut lane = group;
+            loop {
+                let block = self.block(stripe, lane);
+                let bound = bounds.at(scale.octaves(maxima[lane].gap_below(top)));
+                let length = bound * block.len as u64;
+                if position < length {
+                    return (block, bound, position);
+                }
+                position -= length;
+                lane += GROUPS;
+            }
+        })
+    }
+
     /// The bounds of the items from `first` on, one for each place of `into`: at most [`MOST_LANES`].
     #[inline]
     pub fn item_bounds(

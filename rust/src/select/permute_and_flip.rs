@@ -255,9 +255,12 @@ pub fn list<A: Arrivals, L: WeightLine>(
             interrupt::check()?;
         }
         let place = line.propose(entropy);
+        if place.weight > most_thinned {
+            continue;
+        }
         // Only the first part of the item's piece, as long as the item's own bound, is the item's.
         let own = line.own_weight(&place);
-        if place.into < own && place.weight <= most_thinned {
+        if place.into < own {
             hit.push((place.index, own));
         }
     }

@@ -195,7 +195,7 @@ impl WeightLine for BlockLineOf<'_, '_, '_> {
         let Round { blocks, scale, top, .. } = *self.round;
         let ends = &self.line.ends;
         let stripe = ends.partition_point(|&end| end <= position);
-        let mut rest = position - if stripe == 0 { 0 } else { ends[stripe - 1] };
+        let rest = position - if stripe == 0 { 0 } else { ends[stripe - 1] };
         let whole = self.line.whole_stripes[stripe];
         if let Some(item) = rest.checked_div(whole) {
             let (index, into) = (blocks.stripe_range(stripe).start + item as usize, rest % whole);
@@ -209,25 +209,11 @@ impl WeightLine for BlockLineOf<'_, '_, '_> {
             let is_behind = end <= rest;
             (lane, start) = if is_behind { (lane + 1, end) } else { (lane, start) };
         }
-        rest -= start;
-        loop {
-            let block = blocks.block(stripe, lane);
-            let weight = self.line.weights.of(scale, top, blocks.block_maximum(stripe, lane));
-            let length = weight * block.len as u64;
-            if rest < length {
-                let (row, into) = (rest / weight, rest % weight);
-                let index = block.first + row as usize * blocks.lanes();
-                return Segment {
-                    index,
-                    weight,
-                    end: position + (weight - into),
-                    into,
-                    equals_end: position + (length - rest),
-                };
-            }
-            rest -= length;
-            lane += GROUPS;
-        }
+        let (block, weight, rest) = blocks.block_at(top, scale, self.line.weights, (stripe, lane), rest - start);
+        let (row, into) = (rest / weight, rest % weight);
+        let index = block.first + row as usize * blocks.lanes();
+        let equals_end = position + (weight * block.len as u64 - rest);
+        Segment { index, weight, end: position + (weight - into), into, equals_end }
     }
 
     #[inline(always)]
