@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sys
@@ -48,25 +47,18 @@ def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: b
 
 
 def _exact(value: object) -> Fraction | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        try:
+    """The number exactly; None also if it has too many digits to be read back."""
+    try:
+        if isinstance(value, str):
             value = Decimal(value) if len(value) <= 100 and _DECIMAL.fullmatch(value) else None
-        except ArithmeticError:
+        if isinstance(value, float) or (isinstance(value, Decimal) and -400 < value.adjusted() < 309):
+            exact = Fraction(value)
+        elif isinstance(value, Rational) and not isinstance(value, bool):
+            exact = Fraction(int(value.numerator), int(value.denominator))
+        else:
             return None
-    if isinstance(value, Decimal):
-        few = value.is_finite() and -400 < value.adjusted() < 309 and len(value.as_tuple().digits) <= _LONGEST
-        return _short(Fraction(value)) if few else None
-    if isinstance(value, float):
-        return Fraction(value) if math.isfinite(value) else None
-    if isinstance(value, Rational):
-        return _short(Fraction(int(value.numerator), int(value.denominator)))
-    return None
-
-
-def _short(exact: Fraction) -> Fraction | None:
-    """`exact`, or None if it has too many digits to be read back."""
+    except (ArithmeticError, ValueError):  # infinite, or no number
+        return None
     return exact if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4000 else None
 
 

@@ -35,10 +35,7 @@ _CHARGE = (entries.c.account == releases.c.account) & (entries.c.sequence == rel
 _WITHOUT_CHARGE = sa.select(releases.c.sequence).outerjoin(entries, _CHARGE).where(entries.c.sequence.is_(None))
 
 
-_BEHIND = (
-    "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was drawn."
-    " Find the complete ledger."
-)
+_BEHIND = "an older copy was put in its place, or entries were cut off. Nothing was drawn. Find the complete ledger."
 _BESIDE = (
     "two copies of the ledger were used, or its history was rewritten. Nothing was drawn. Use only the copy that its"
     " anchor and receipts belong to."
