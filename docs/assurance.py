@@ -132,17 +132,17 @@ def _link(path: str, words: str) -> str:
 
 def _laws(page: str, named: Sequence[str]) -> list[str]:
     """Tests of the model and of the product, and how many of each."""
-    cells = [_link(each, str(tests_in(each))) for each in named if Path(each).name.startswith("test_")]
-    cells += [f"{tests_in(each)} `{each}`" for each in named if (ROOT / each).is_dir()]
+    cells = [_link(each, str(count_tests(each))) for each in named if Path(each).name.startswith("test_")]
+    cells += [f"{count_tests(each)} `{each}`" for each in named if (ROOT / each).is_dir()]
     if page in {cited(getattr(kind, "func", kind))[0] for kind in KINDS.values()}:
-        cells.append(_link("tests/laws/subjects.py", f"{sum(map(tests_in, kind_tests()))} every selection"))
+        cells.append(_link("tests/laws/subjects.py", f"{sum(map(count_tests, kind_tests()))} every selection"))
     if asked := sum(page in pages for pages in question_pages()):
         cells.append(_link("tests/laws/test_worst_losses.py", f"{asked} whole questions"))
     return cells
 
 
 @cache
-def tests_in(path: str) -> int:
+def count_tests(path: str) -> int:
     """How many functions are tests in a file, or in all files of a folder."""
     files = [ROOT / path] if (ROOT / path).is_file() else (ROOT / path).rglob("test_*.py")
     return sum(len(re.findall(r"^ *def test_", each.read_text(encoding="utf-8"), re.MULTILINE)) for each in files)
@@ -224,7 +224,7 @@ def tables() -> dict[str, str]:
     others = [each for each in mutations() if not any(is_about(each, row.page, row.code) for row in rows())]
     planted = [f"| {_link(each.file, each.file)} | {each.name} |" for each in others]
     attacks = [f"tests/attacks/{each.name}" for each in sorted((ROOT / "tests/attacks").glob("test_*.py"))]
-    tried = [f"| {_first_sentence(each)} | {_link(each, Path(each).name)} | {tests_in(each)} |" for each in attacks]
+    tried = [f"| {_first_sentence(each)} | {_link(each, Path(each).name)} | {count_tests(each)} |" for each in attacks]
     return {
         "numbers": f"""- {len(rows())} claims, each with a proof page and with tests of its laws;
 - {theorems} theorems checked by Rocq, for {proved} of the claims;

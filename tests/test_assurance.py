@@ -186,10 +186,10 @@ def test_an_error_counts_for_the_claim_of_the_class_it_is_planted_in() -> None:
     (planted,) = (each for each in mutations() if each.name == "Laplace noise has half of its scale")
     code = ROWS["laplace_mechanism"].code
     assert planted.file in code
-    assert planted.file in ROWS["geometric_mechanism"].code
+    assert planted.file in ROWS["means"].code
     assert is_about(planted, "laplace_mechanism", code)
-    assert not is_about(planted, "geometric_mechanism", ROWS["geometric_mechanism"].code)
-    assert not is_about(planted, "laplace_mechanism", ("src/dpselect/mechanisms/noise",))
+    assert not is_about(planted, "means", ROWS["means"].code)
+    assert not is_about(planted, "laplace_mechanism", ("src/dpselect/mechanisms/me",))
 
 
 def lost(text: str) -> list[str]:
