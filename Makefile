@@ -177,7 +177,7 @@ docs: $(VENV)/.docs
 	@echo '<!doctype html><meta http-equiv="refresh" content="0; url=html/docs/index.html">' > docs/_build/index.html
 	@echo 'Open docs/_build/index.html'
 
-readme: $(VENV)/.plots
+readme: $(VENV)/.plots $(VENV)/.dev
 	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md demo
 	{ echo '$(FENCE)' && examples/budget_in_two_shells.sh $(BIN)/dpselect && echo '$(FENCE)'; } \
@@ -187,6 +187,7 @@ readme: $(VENV)/.plots
 	$(BIN)/python docs/alerts_picture.py
 	$(BIN)/python docs/questions.py | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
+	$(BIN)/python -m docs.assurance
 	$(BIN)/python docs/plan_schema.py
 	$(BIN)/python docs/stubs.py
 	$(BIN)/python docs/consoles.py README.md docs/*.md docs/tasks/*.md

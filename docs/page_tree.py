@@ -50,6 +50,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "docs/how-it-works",
         "docs/sharp-edges",
         "docs/attacks",
+        "docs/assurance",
         "docs/accounting",
         "docs/expensive_scores",
         "Errata in papers </docs/lecture-numbers>",

@@ -19,6 +19,7 @@ class Case:
     Attributes:
         what: it is, in words.
         start: a sampler from a seed; samplers of the product take their randomness from elsewhere.
+        proofs: the pages of ``proofs/`` whose claim is tried.
     """
 
     what: str
@@ -26,6 +27,7 @@ class Case:
     neighbours: tuple[Any, Any]
     epsilon: float = 1.0
     delta: float = 0.0
+    proofs: tuple[str, ...] = ()
 
     def audited(self, seed: int, draws: int, **options: Any) -> AuditReport:
         """The report on it."""

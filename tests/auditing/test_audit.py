@@ -20,8 +20,6 @@ from tests.auditing.right import RIGHT
 
 HARD = {"truth half of the time", "sparse with numbers", "again until positive", "epsilon for each of three"}
 """What needs more draws than a test has; `benchmarks/audit.py` finds them."""
-SLOW = {"three best as a set", "values without a list", "noisy counts without a list", "quantiles"}
-QUICK = [case for case in RIGHT if case.what not in SLOW]
 
 
 @pytest.mark.parametrize("case", [each for each in BROKEN if each.what not in HARD], ids=lambda case: case.what)
@@ -31,7 +29,7 @@ def test_what_is_broken_is_found(case: Case) -> None:
     assert str(report).startswith("Broken: ")
 
 
-@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.what)
+@pytest.mark.parametrize("case", RIGHT, ids=lambda case: case.what)
 def test_what_is_right_is_not_called_broken(case: Case) -> None:
     """One audit in 10^9 would be wrong, if all of the claim were used up."""
     report = case.audited(1, 1200, confidence=1 - 1e-9)

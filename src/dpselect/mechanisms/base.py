@@ -87,7 +87,10 @@ class ScaledMechanism(MechanismValue):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangedMechanism(ScaledMechanism):
-    """One whose losses lie in a range of `epsilon`: the exponential mechanism in all its forms."""
+    """One whose losses lie in a range of `epsilon`: the exponential mechanism in all its forms.
+
+    Proof: ``proofs/exponential_mechanism.md``, ``proofs/interval_mechanism.md``.
+    """
 
     costs = BoundedRangeEvent
 
