@@ -17,6 +17,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, InvalidScoresError
+from dpselect.mechanisms.exponential import CandidateWeights
 from dpselect.planning.curves import worst_expected_error
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
@@ -75,6 +76,40 @@ def test_all_with_a_weight_can_be_drawn_in_order_and_no_more() -> None:
     assert made().select(SCORES, candidates=list("abcdef")) in "abcde"
 
 
+def test_weights_of_any_size_are_exact() -> None:
+    tiny, huge = Fraction(1, 3 * 10**400), Fraction(10**400)
+    mechanism = made([huge, 3 * huge, tiny], monotonic=True)
+    assert mechanism.pmf([0, 0, 0]) == pytest.approx([0.25, 0.75, 0.0], rel=1e-12, abs=1e-300)
+    counts = np.bincount(mechanism.select_many([0, 0, 0], 20_000), minlength=3)
+    assert p_value(counts, np.array([0.25, 0.75, 0.0])) >= NEVER
+    assert p_value(counts, np.array([0.35, 0.65, 0.0])) < NEVER
+    ahead = 2 * math.log(10) * 800 + 2 * math.log(3)  # makes up for the weight
+    odds = made([tiny, huge]).pmf([ahead, 0.0])
+    assert odds == pytest.approx([0.5, 0.5], rel=1e-9)
+    drawn = np.bincount(made([tiny, huge]).select_many([ahead, 0.0], 20_000), minlength=2)
+    assert p_value(drawn, odds) >= NEVER
+    assert p_value(drawn, np.array([0.6, 0.4])) < NEVER
+
+
+def test_weights_as_far_apart_as_may_be_keep_their_shares() -> None:
+    """Scores that make up for the weights: beyond some distance the lighter candidate would never be drawn."""
+    weights = [2**100_000, Fraction(0), 2**108_192]
+    mechanism = made(weights, sensitivity=0.5)
+    scores = np.array([8192 * math.log(2.0) + 0.5, 1e4, 0.0])
+    counts = np.bincount(mechanism.select_many(scores, 4000), minlength=3)
+    share = 1 / (1 + math.exp(-0.5))
+    assert p_value(counts, np.array([share, 0.0, 1 - share])) >= NEVER
+    assert p_value(counts, np.array([1 - share, 0.0, share])) < NEVER
+    assert mechanism.pmf(scores) == pytest.approx([share, 0.0, 1 - share], rel=1e-6)
+
+
+@pytest.mark.parametrize("weights", [[1, 2**2885390], [Fraction(1, 2**8193), 0, 1], [2**8192 + 1, 1.0]])
+def test_weights_that_are_further_apart_are_refused(weights: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^weights=<\d weights>: expected .* at most 2\^8192 times"):
+        made(weights)
+    assert len(CandidateWeights.of([2**8192, 0, 1])) == 3
+
+
 @pytest.mark.parametrize("weights", [(1, 2, 3), (10, 1, 1), (0, 2, 5)])
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 def test_error_bounds_hold_for_the_worst_scores_and_are_no_larger(weights: Any, confidence: float) -> None:
@@ -129,6 +164,7 @@ def test_they_are_values() -> None:
     assert hash(made()) == hash(made())
     for again in (pickle.loads(pickle.dumps(made())), copy.deepcopy(made()), pickle.loads(pickle.dumps(made([1, 2])))):
         assert again in (made(), made([1, 2]))
+    assert repr(CandidateWeights.of([1, 2])) == "<2 weights>"
     mine = np.array([1.0, 2.0])
     mechanism = made(mine)
     mine[:] = 0.0
@@ -138,7 +174,7 @@ def test_they_are_values() -> None:
 def test_weights_come_in_many_containers() -> None:
     for given in ((1, 2), np.array([1, 2], np.int8), pl.Series([1.0, 2.0]), pa.array([1, 2]), [Fraction(1), 2]):
         assert made(given).pmf([0, 0]) == pytest.approx([1 / 3, 2 / 3])
-    assert made([Fraction(1, 3), 2**60 + 1]).weights == (1 / 3, 2.0**60)
+    assert made([2**60 + 1, 2**60]).weights != made([2**60, 2**60]).weights
 
 
 BAD: dict[str, Any] = {

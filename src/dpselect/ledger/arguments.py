@@ -51,9 +51,11 @@ def _exact(value: object) -> Fraction | None:
     try:
         if isinstance(value, str):
             value = Decimal(value) if len(value) <= 100 and _DECIMAL.fullmatch(value) else None
+        if isinstance(value, bool):
+            return None
         if isinstance(value, float) or (isinstance(value, Decimal) and -400 < value.adjusted() < 309):
             exact = Fraction(value)
-        elif isinstance(value, Rational) and not isinstance(value, bool):
+        elif isinstance(value, Rational):
             exact = Fraction(int(value.numerator), int(value.denominator))
         else:
             return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from numbers import Rational
 from typing import Any, cast
 
 import numpy as np
@@ -13,14 +14,17 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import exact_number
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.candidates import public_doubles
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
+from dpselect.mechanisms.base import native_fraction
+from dpselect.mechanisms.exact_coins import log_of
 from dpselect.mechanisms.laws import FloatArray, Gaps, Law, WorstCase
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
+_MOST_APART = 2**8192
+"""How many times the smallest weight above zero the largest may be: proofs/exact_sampling.md, "Pieces"."""
+_EXACT_IN_DOUBLE = 2**53
 
 
 def exponential_probabilities(x: FloatArray) -> FloatArray:
@@ -49,27 +53,124 @@ EXPONENTIAL = Law(
 )
 
 
-Weights = Sequence[float | Fraction] | npt.NDArray[np.generic]
+class CandidateWeights:
+    """Weights, one for each candidate; those of weight zero are left out. Compared by their values.
 
-
-def _weight(value: object, name: str) -> float:
-    number = float(exact_number(value, name, expected=_WEIGHTS))
-    if number < 0.0:
-        raise InvalidParameterError(name, number, _WEIGHTS)
-    return number + 0.0  # no negative zero
-
-
-def odds_against_lightest(weights: FloatArray) -> float:
-    """All others' weight over that of the lightest candidate that is not left out; a little too large at most.
-
-    >>> round(odds_against_lightest(np.array([2.0, 0.0, 1.0, 3.0])), 9)
-    5.0
+    >>> CandidateWeights.of([1, 2, 0])
+    <3 weights>
+    >>> CandidateWeights.of([0.5, 1]) == CandidateWeights.of([Fraction(1, 2), 1])
+    True
     """
-    logarithms = np.log(weights[weights > 0.0])
-    lightest = int(logarithms.argmin())
-    with np.errstate(over="ignore"):
-        ratios = np.exp(np.delete(logarithms, lightest) - logarithms[lightest])
-        return float(ratios.sum() * (1.0 + 2.0**-40))
+
+    __slots__ = ("_doubles", "_fractions", "_logarithms")
+
+    def __init__(self, doubles: FloatArray | None, fractions: tuple[Fraction, ...]) -> None:
+        self._doubles, self._fractions = doubles, fractions
+        if doubles is not None:
+            with np.errstate(divide="ignore"):
+                self._logarithms = np.log(doubles)
+        else:
+            self._logarithms = np.array([log_of(each) if each else -math.inf for each in fractions])
+
+    @classmethod
+    def of(cls, weights: object) -> CandidateWeights:
+        """Check weights: floats are taken as the doubles they are, fractions and whole numbers of any size exactly.
+
+        Raises:
+            InvalidParameterError: none at all, all zero, a negative one, NaN, infinity, no numbers, or the largest is
+                more than 2^8192 times the smallest one above zero.
+        """
+        if isinstance(weights, CandidateWeights):
+            return weights
+        if isinstance(weights, Sequence) and not isinstance(weights, str | bytes):
+            members = cast("Sequence[object]", weights)
+            if any(_needs_fractions(each) for each in members):
+                return cls._of_fractions(members)
+        try:
+            found = finite_scores(cast(ScoresLike, weights))
+        except InvalidScoresError as error:
+            raise InvalidParameterError("weights", Shown(error.got), _WEIGHTS) from None
+        doubles = found.astype(np.float64)
+        if found.dtype.kind != "f" and not np.array_equal(doubles.astype(found.dtype), found):
+            return cls._of_fractions(found.tolist())
+        if not (valid := doubles >= 0.0).all():
+            place = int(valid.argmin())
+            raise _refused(found.tolist(), place)
+        if not doubles.any():
+            raise _all_zero(doubles.size)
+        doubles = doubles + 0.0  # no negative zero, and a copy that nobody else can change
+        doubles.flags.writeable = False
+        return cls(doubles, ())
+
+    @classmethod
+    def _of_fractions(cls, members: Sequence[object]) -> CandidateWeights:
+        found = [_exact(each) for each in members]
+        for place, each in enumerate(found):
+            if each is None or each < 0:
+                raise _refused(members, place)
+        if not any(found):
+            raise _all_zero(len(found))
+        exact = tuple(cast("list[Fraction]", found))
+        if max(exact) > _MOST_APART * min(filter(None, exact)):
+            expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
+            raise InvalidParameterError("weights", Shown(f"<{len(exact)} weights>"), expected)
+        try:
+            doubles = np.array([float(each) for each in exact])
+        except OverflowError:
+            return cls(None, exact)
+        if all(Fraction(double) == each for double, each in zip(doubles.tolist(), exact, strict=True)):
+            doubles.flags.writeable = False
+            return cls(doubles, ())
+        return cls(None, exact)
+
+    def __len__(self) -> int:
+        return self._logarithms.size
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} weights>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CandidateWeights):
+            return NotImplemented
+        if self._doubles is None or other._doubles is None:
+            return self._fractions == other._fractions and self._doubles is other._doubles
+        return np.array_equal(self._doubles, other._doubles)
+
+    def __hash__(self) -> int:
+        return hash(self._fractions if self._doubles is None else self._doubles.tobytes())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = self._fractions if self._doubles is None else self._doubles
+        return CandidateWeights.of, (given,)
+
+    @property
+    def logarithms(self) -> FloatArray:
+        """Natural logarithms, minus infinity for a weight of zero."""
+        return self._logarithms
+
+    @property
+    def taking_part(self) -> npt.NDArray[np.bool_]:
+        """Which candidates have a weight above zero."""
+        return self._logarithms > -math.inf
+
+    @property
+    def native(self) -> Any:
+        """As the core reads them."""
+        return [native_fraction(each) for each in self._fractions] if self._doubles is None else self._doubles
+
+    def odds_against_lightest(self) -> float:
+        """All others' weight over that of the lightest candidate that is not left out.
+
+        A little too large at most, never too small.
+        """
+        logarithms = self._logarithms[self.taking_part]
+        lightest = int(logarithms.argmin())
+        with np.errstate(over="ignore"):
+            ratios = np.exp(np.delete(logarithms, lightest) - logarithms[lightest])
+            return float(ratios.sum() * (1.0 + 2.0**-40))
+
+
+Weights = Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights
 
 
 class _WeightedDraws:
@@ -77,9 +178,9 @@ class _WeightedDraws:
 
     __slots__ = ("_count", "_native")
 
-    def __init__(self, weights: FloatArray, epsilon: float, sensitivity: float, factor: int) -> None:
-        self._count = weights.size
-        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), weights)
+    def __init__(self, weights: CandidateWeights, epsilon: float, sensitivity: float, factor: int) -> None:
+        self._count = len(weights)
+        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), weights.native)
 
     def select(self, scores: object, /) -> int:
         """One draw."""
@@ -115,6 +216,33 @@ def unlike(count: int, expected: int) -> InvalidScoresError:
     return InvalidScoresError("scores", Shown(f"<{count} scores>"), f"{expected} scores, one for each weight")
 
 
+def _needs_fractions(weight: object) -> bool:
+    if isinstance(weight, bool | np.bool_):
+        return True  # refused there
+    if isinstance(weight, int):
+        return not -_EXACT_IN_DOUBLE <= weight <= _EXACT_IN_DOUBLE
+    return isinstance(weight, Rational) and not isinstance(weight, np.integer)
+
+
+def _exact(weight: object) -> Fraction | None:
+    if isinstance(weight, bool | np.bool_):
+        return None
+    if isinstance(weight, Rational):
+        return Fraction(int(weight.numerator), int(weight.denominator))
+    if isinstance(weight, float | np.floating):
+        number = float(cast(float, weight))
+        return Fraction(number) if math.isfinite(number) else None
+    return None
+
+
+def _refused(members: Sequence[object], place: int) -> InvalidParameterError:
+    return InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _WEIGHTS)
+
+
+def _all_zero(count: int) -> InvalidParameterError:
+    return InvalidParameterError("weights", Shown(f"<{count} zeros>"), _WEIGHTS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialMechanism(Mechanism):
     r"""Selects candidate i with probability proportional to :math:`e^{s_i/b}`, :math:`b` the `scale`.
@@ -126,8 +254,9 @@ class ExponentialMechanism(Mechanism):
     candidate with twice the weight is ahead as if its score were :math:`b \ln 2` higher.
 
     Args:
-        weights: public numbers >= 0, one for each candidate, from knowledge and never from the data, as the nearest
-            doubles. A candidate with the weight 0 is left out. Default: all the same.
+        weights: public numbers >= 0, one for each candidate, from knowledge and never from the data. Floats are taken
+            as the doubles they are, fractions and whole numbers exactly. A candidate with the weight 0 is left out.
+            Default: all the same.
 
     Proof: ``proofs/exponential_mechanism.md``; with weights ``proofs/weighted_candidates.md``. Sources: McSherry &
     Talwar (2007); Durfee & Rogers (2019) and Dong, Durfee & Rogers (2020) for bounded range.
@@ -143,34 +272,39 @@ class ExponentialMechanism(Mechanism):
     """
 
     weights: Weights | None = field(default=None, repr=False)
-    weight_of: FloatArray | None = field(init=False, repr=False, compare=False)
-    """The weights as doubles, if there are any."""
+
+    def __repr__(self) -> str:
+        shown = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
+        if self.weights is not None:
+            shown["weights"] = self.weights
+        return f"ExponentialMechanism({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)
-        self._set(weight_of=None)
         if self.weights is not None:
-            found = public_doubles(cast(object, self.weights), "weights", _WEIGHTS, _weight)
-            if not found.any():
-                raise InvalidParameterError("weights", Shown(f"<{found.size} zeros>"), _WEIGHTS)
-            draws = _WeightedDraws(found, self.epsilon, self.sensitivity, self._factor)
-            self._set(weights=tuple(found.tolist()), weight_of=found, _sampler=draws)
+            weights = CandidateWeights.of(cast(object, self.weights))
+            draws = _WeightedDraws(weights, self.epsilon, self.sensitivity, self._factor)
+            self._set(weights=weights, _sampler=draws)
 
     @property
     def law(self) -> Law:
         return EXPONENTIAL
 
+    @property
+    def _weights(self) -> CandidateWeights | None:
+        return cast("CandidateWeights | None", self.weights)
+
     def probabilities(self, gaps: Gaps) -> npt.NDArray[np.float64]:
-        weights = self.weight_of
+        weights = self._weights
         if weights is None:
             return Mechanism.probabilities(self, gaps)
-        if gaps.mantissa.size != weights.size:
-            raise unlike(gaps.mantissa.size, weights.size)
+        if gaps.mantissa.size != len(weights):
+            raise unlike(gaps.mantissa.size, len(weights))
         scaled = gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            heights = np.where(weights > 0.0, np.log(weights) - scaled, -math.inf)
+        with np.errstate(invalid="ignore"):
+            heights = np.where(weights.logarithms > -math.inf, weights.logarithms - scaled, -math.inf)
         if heights.max() == -math.inf:  # all with a weight are further below than doubles reach: the best of them
-            heights = np.where(weights > 0.0, -gaps.mantissa, -math.inf)
+            heights = np.where(weights.logarithms > -math.inf, -gaps.mantissa, -math.inf)
             return (heights == heights.max()) / float((heights == heights.max()).sum())
         shares = np.exp(heights - heights.max())
         return shares / shares.sum()
@@ -180,21 +314,26 @@ class ExponentialMechanism(Mechanism):
 
         With weights, below the best of those that are not left out.
         """
-        weights = self.weight_of
+        weights = self._weights
         if weights is None:
             return Mechanism.expected_error(self, scores)
         found = finite_scores(scores)
         probabilities = self.probabilities(Gaps.below_best(found))
-        taking_part = weights > 0.0
+        taking_part = weights.logarithms > -math.inf
         return Gaps.below_best(found[taking_part]).mean(probabilities[taking_part])
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
-        weights = self.weight_of
-        if weights is None:
+        if self._weights is None:
             return Mechanism.worst_error(self, n_candidates, failure=failure, confidence=confidence)
-        if n_candidates != weights.size:
-            raise InvalidParameterError("n_candidates", n_candidates, f"{weights.size}, the number of weights")
-        odds = odds_against_lightest(weights)
+        return self._bound(self._worst_odds(n_candidates), failure=failure, confidence=confidence)
+
+    def _worst_odds(self, n_candidates: int) -> float:
+        weights = cast(CandidateWeights, self._weights)
+        if n_candidates != len(weights):
+            raise InvalidParameterError("n_candidates", n_candidates, f"{len(weights)}, the number of weights")
+        return weights.odds_against_lightest()
+
+    def _bound(self, odds: float, *, failure: float, confidence: float) -> float:
         theta = math.log(odds) + math.log(confidence / failure) if odds > 0.0 else 0.0
         if not theta > 0.0:
             return 0.0

@@ -16,7 +16,7 @@ from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.exponential import odds_against_lightest, unlike
+from dpselect.mechanisms.exponential import CandidateWeights, unlike
 from dpselect.mechanisms.laws import FloatArray, Gaps
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
 
@@ -57,9 +57,9 @@ class Setting:
         return self.kind(epsilon=epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic)
 
     @property
-    def weights(self) -> FloatArray | None:
+    def weights(self) -> CandidateWeights | None:
         """The public weights of the candidates, if they have any."""
-        return getattr(self.at(1.0), "weight_of", None)
+        return cast("CandidateWeights | None", getattr(self.at(1.0), "weights", None))
 
 
 def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
@@ -69,7 +69,7 @@ def _refused(kind: object, hint: str = "Others are not planned by a target error
     return InvalidParameterError("mechanism", got, expected, hint)
 
 
-def errors_of(scores: ScoresLike | None, n: int | None, weights: FloatArray | None) -> Errors:
+def errors_of(scores: ScoresLike | None, n: int | None, weights: CandidateWeights | None) -> Errors:
     """The errors on `scores`, or on the worst of `n` scores; exactly one of them is given. Weights say `n`, too.
 
     Raises:
@@ -104,7 +104,7 @@ class ErrorsOnScores:
     """Probabilities of a blind guess: those of the weights."""
 
     @classmethod
-    def of(cls, scores: ScoresLike, weights: FloatArray | None) -> ErrorsOnScores:
+    def of(cls, scores: ScoresLike, weights: CandidateWeights | None) -> ErrorsOnScores:
         """The errors on `scores`.
 
         Raises:
@@ -116,8 +116,9 @@ class ErrorsOnScores:
         elif len(weights) != found.size:
             raise unlike(found.size, len(weights))
         else:
-            taking_part = weights > 0.0
-            shares = weights[taking_part] / weights.max()
+            taking_part = weights.taking_part
+            logarithms = weights.logarithms[taking_part]
+            shares = np.exp(logarithms - logarithms.max())
             guess = shares / shares.sum()
         below = Gaps.below_best(found[taking_part])
         with np.errstate(over="ignore"):
@@ -160,12 +161,12 @@ def worst_expected_error(mechanism: Mechanism, n: int) -> float:
     For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``; with
     weights ``proofs/weighted_candidates.md``, claim 2.
     """
-    weights = cast("FloatArray | None", getattr(mechanism, "weight_of", None))
+    weights = cast("CandidateWeights | None", getattr(mechanism, "weights", None))
     if weights is None:
         return mechanism.law.worst_case.expected_error(n) * mechanism.scale if n > 1 else 0.0
     if n != len(weights):
         raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
-    odds = odds_against_lightest(weights)
+    odds = weights.odds_against_lightest()
     # theta odds / (e^theta + odds) is largest where theta = 1 + odds e^-theta, and is theta - 1 there.
     low, high = 1.0, 2.0 + math.log1p(odds)
     while high - low > 1e-14 * high:
@@ -179,7 +180,7 @@ class WorstErrors:
     """The largest errors over all vectors of `n` scores."""
 
     n: int
-    weights: FloatArray | None = None
+    weights: CandidateWeights | None = None
 
     def expected(self, mechanism: Mechanism) -> float:
         """See `worst_expected_error`."""
@@ -192,7 +193,7 @@ class WorstErrors:
     @property
     def guessed(self) -> float:
         """The least probability with which a blind guess is the best candidate; 1 if there is one alone."""
-        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + odds_against_lightest(self.weights))
+        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against_lightest())
 
 
 Errors = ErrorsOnScores | WorstErrors

@@ -11,7 +11,6 @@ from dpselect.checks import positive_count, probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.exponential import odds_against_lightest
 from dpselect.planning.curves import MechanismKind, Setting, worst_expected_error
 
 
@@ -89,7 +88,7 @@ def worst_case_bounds(
     n, made = _count(n), setting.at(epsilon)
     worst_expected_error(made, n)  # refuses a number that is not that of the weights
     weights = setting.weights
-    size = math.log(n) if weights is None else math.log1p(odds_against_lightest(weights))
+    size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
     upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" and n > 1 else size
     return Bounds(made.scale * size / 4.0, made.scale * upper)
 
