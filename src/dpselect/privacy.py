@@ -162,18 +162,6 @@ class Times(StrEnum):
     HOUR = "hour"
 
 
-def times_shown(value: object) -> Times:
-    """`value` as one of them.
-
-    Raises:
-        InvalidParameterError: it is neither.
-
-    >>> times_shown("hour")
-    <Times.HOUR: 'hour'>
-    """
-    return Times(one_of(value, "times", Times))
-
-
 @functools.lru_cache(maxsize=8)
 def day_text(day: date) -> str:
     """The start of a day in UTC, as `as_utc_text` writes it; kept, as a ledger needs it for every charge.

@@ -23,7 +23,7 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, 
 from dpselect.checks import decimal_fraction, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours
-from dpselect.questions.question import BY_NAME, Columns, ListQuestion, Question, named
+from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
@@ -278,9 +278,10 @@ class Query:
             InvalidCertificateError: the words describe no question, or are not those that it would be written in.
             SelectionError: there is no such question.
         """
-        kind = named(words.get("ask"))
-        if kind is None:
-            raise wrong("question.ask", f"one of {', '.join(BY_NAME)}")
+        try:
+            kind = QUESTIONS[words["ask"]]
+        except (KeyError, TypeError):  # nothing is asked, or nothing that has such a name
+            raise wrong("question.ask", f"one of {', '.join(BY_NAME)}") from None
         rest = {name: value for name, value in words.items() if name not in ("ask", "where", "by", "groups")}
         given = _arguments(rest, (*arguments_of(kind), *_OF_VIEWS))
         usable, most = (given.pop(each.name, each.default) for each in _OF_VIEWS)

@@ -433,10 +433,3 @@ QUESTIONS: Mapping[str, type[Question]] = _Questions(
     {family: f"{FAMILIES.get(family, '')} {_OTHERS.get(family, '')}" for family in {**FAMILIES, **_OTHERS}}
 )
 """All that a release may answer: also those without bounds or a list, and the one about arrays."""
-
-
-def named(name: object) -> type[Question] | None:
-    """The question of this name; None: there is none."""
-    if not isinstance(name, str) or (name not in _DECLARED and name not in QUESTIONS):
-        return None
-    return QUESTIONS[name]

@@ -14,7 +14,7 @@ from dpselect.questions.words import as_text, counted
 if TYPE_CHECKING:
     from dpselect.privacy import Guarantee
     from dpselect.questions.question import Question
-    from dpselect.questions.words import Answered, Planned, Value
+    from dpselect.questions.words import Answered, NoisyUnits, Planned, Value
 
     Kind = type[Question]
 
@@ -220,13 +220,23 @@ def _too_few(kind: Kind, release: Planned, count: int) -> str:
 
 def basis_planned(release: Planned) -> str:
     """The noisy number of units that would be released; empty if there would be none."""
-    usable = release.usable
-    if usable is None:
-        return ""
-    cost = "at no cost" if usable.epsilon is None else f"for epsilon = {as_text(usable.epsilon)} of it"
     each = "" if release.groups is None else f" in each {release.groups['column']}"
-    sure = f"within {usable.within:,} with {usable.confidence:.0%} confidence"
-    return f"The number of units ({release.unit}) counted{each} would be released, {sure}, {cost}."
+    return _numbers_planned(release.usable, f"({release.unit}) counted{each}")
+
+
+def counts_planned(release: Planned) -> str:
+    """The noisy counts that would be released; empty if there would be none."""
+    is_private = release.candidates.get("origin") == "rows"  # how many values there are
+    beforehand = " for a value fixed beforehand" if is_private else ""
+    return _numbers_planned(release.counted, f"({release.unit}) with each answer", beforehand)
+
+
+def _numbers_planned(numbers: NoisyUnits | None, which: str, beforehand: str = "") -> str:
+    if numbers is None:
+        return ""
+    cost = "at no cost" if numbers.epsilon is None else f"for epsilon = {as_text(numbers.epsilon)} of it"
+    sure = f"within {numbers.within:,} with {numbers.confidence:.0%} confidence{beforehand}"
+    return f"The number of units {which} would be released, {sure}, {cost}."
 
 
 def heads(kind: Kind, release: Planned) -> tuple[str, str]:
@@ -265,18 +275,6 @@ def count_accuracy(kind: Kind, release: Planned) -> str:
     if release.groups is None:
         return f"W{sure[1:]} {said}"
     return f"In each {release.groups['column']}, {sure} {said}"
-
-
-def counts_planned(release: Planned) -> str:
-    """The noisy counts that would be released; empty if there would be none."""
-    counted = release.counted
-    if counted is None:
-        return ""
-    cost = "at no cost" if counted.epsilon is None else f"for epsilon = {as_text(counted.epsilon)} of it"
-    sure = f"within {counted.within:,} with {counted.confidence:.0%} confidence"
-    if release.candidates.get("origin") == "rows":  # how many values there are is private
-        sure += " for a value fixed beforehand"
-    return f"The number of units ({release.unit}) with each answer would be released, {sure}, {cost}."
 
 
 def scope(where: Sequence[Mapping[str, Any]] | None) -> str:

@@ -53,25 +53,6 @@ def seen(data: Any, *, where: Any = None, by: Any = None, groups: Any = None, ma
     return data.by(by, groups=groups, max_groups_per_unit=max_groups_per_unit)
 
 
-def method_of(described: Mapping[str, Any], place: str) -> str:
-    """The method that a description names.
-
-    Args:
-        described: the description.
-        place: what comes before a dot and a key in errors.
-
-    Raises:
-        InvalidParameterError: it names none.
-    """
-    if not isinstance(cast(object, described), Mapping):
-        raise InvalidParameterError(place, described, 'a dictionary such as {"ask": "median", "column": "age", ...}')
-    name: object = described.get(ASK)
-    if isinstance(name, str) and name in BY_NAME:
-        return name
-    hint = did_you_mean(name, BY_NAME, said=OTHER_WORDS)
-    raise InvalidParameterError(f"{place}.{ASK}", typed(name), f"one of {', '.join(BY_NAME)}", hint)
-
-
 def check_keys(given: Iterable[object], known: Iterable[str], *, place: str = "", of: str) -> None:
     """Refuse a key that is not among `known`.
 
@@ -109,7 +90,12 @@ def check_described(
     Raises:
         InvalidParameterError: it names no question, has an unknown key, or lacks an argument.
     """
-    method = method_of(described, place)
+    if not isinstance(cast(object, described), Mapping):
+        raise InvalidParameterError(place, described, 'a dictionary such as {"ask": "median", "column": "age", ...}')
+    method: object = described.get(ASK)
+    if not isinstance(method, str) or method not in BY_NAME:
+        hint = did_you_mean(method, BY_NAME, said=OTHER_WORDS)
+        raise InvalidParameterError(f"{place}.{ASK}", typed(method), f"one of {', '.join(BY_NAME)}", hint)
     arguments = {name: each for name, each in arguments_of(method).items() if name not in elsewhere}
     check_keys(described, (ASK, *other, *arguments), place=place, of=f"a {method}")
     for name, each in arguments.items():

@@ -14,9 +14,10 @@ import numpy as np
 
 from dpselect.accounting import Run
 from dpselect.certificates.release import Release, certified, identity_text
+from dpselect.checks import one_of
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
-from dpselect.privacy import Times, times_shown
+from dpselect.privacy import Times
 from dpselect.rows.table import ColumnRows
 from dpselect.summaries.scans import ordered
 
@@ -108,7 +109,7 @@ class Spending(Payer[Release]):
 
     def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
         super().__init__(ledger, account)
-        self._times = times_shown(times)
+        self._times = Times(one_of(times, "times", Times))
 
     def answer(self, asked: TableQuestion) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request.
