@@ -83,7 +83,10 @@ class PiecewiseLinearMechanism(RangedMechanism):
         left_slope: float | None = None,
         right_slope: float | None = None,
     ) -> FloatArray:
-        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`.
+
+        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
+        """
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         left = None if below is None else (float(heights[0]), below)
         right = None if above is None else (float(heights[-1]), above)
@@ -100,7 +103,10 @@ class PiecewiseLinearMechanism(RangedMechanism):
         left_slope: float | None = None,
         right_slope: float | None = None,
     ) -> FallLaw:
-        """The distribution of a draw. For planning with public scores: it depends on every score."""
+        """The distribution of a draw. For planning with public scores: it depends on every score.
+
+        Args and Raises: as for `draw`.
+        """
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         low, high, rate = points[:-1], points[1:], np.ones(points.size - 1)
@@ -200,7 +206,10 @@ class ConcaveMechanism(RangedMechanism):
         return float(self.draw_many(breakpoints, slopes, 1, tails=tails)[0])
 
     def draw_many(self, breakpoints: ScoresLike, slopes: ScoresLike, size: int, *, tails: bool = False) -> FloatArray:
-        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`.
+
+        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
+        """
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
         return sampler.plan_concave(points, leaning, tails).draw_many(positive_count(size, "size"))
