@@ -110,9 +110,9 @@ class DensityMechanism(MechanismValue):
         return self.draw_many(counts, 1, widths)[0]
 
     def draw_many(self, counts: ScoresLike, size: int, widths: ScoresLike | None = None) -> IntArray:
-        """Draw `size` samples, *each* at the cost of `epsilon`, one a row; see `draw`.
+        """Draw `size` samples, *each* at the cost of `epsilon`, one a row. Most of the time is spent before the first.
 
-        Most of the time is spent before the first of them.
+        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
         """
         numbers, lengths, k = self._checked(counts, widths)
         size = positive_count(size, "size")
@@ -159,13 +159,10 @@ class DensityMechanism(MechanismValue):
     def pmf(self, counts: ScoresLike, widths: ScoresLike | None = None) -> tuple[IntArray, FloatArray]:
         """All samples and their probabilities, by enumeration. For tests and small public examples.
 
-        Args: see `draw`.
+        Args and Raises: as for `draw`; and more than 500,000 samples are refused.
 
         Returns:
             Samples, shape ``(N, m)``, and their probabilities, shape ``(N,)``, summing to 1.
-
-        Raises:
-            InvalidParameterError: as `draw`, or there are more than 500,000 samples.
 
         >>> samples, probabilities = DensityMechanism(epsilon=2.0, k=1, base="histograms").pmf([2, 0])
         >>> samples.tolist(), (probabilities / probabilities[0]).round(4).tolist()

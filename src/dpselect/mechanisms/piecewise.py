@@ -83,7 +83,10 @@ class PiecewiseLinearMechanism(RangedMechanism):
         left_slope: float | None = None,
         right_slope: float | None = None,
     ) -> FloatArray:
-        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`.
+
+        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
+        """
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         left = None if below is None else (float(heights[0]), below)
         right = None if above is None else (float(heights[-1]), above)
@@ -100,7 +103,10 @@ class PiecewiseLinearMechanism(RangedMechanism):
         left_slope: float | None = None,
         right_slope: float | None = None,
     ) -> FallLaw:
-        """The distribution of a draw. For planning with public scores: it depends on every score."""
+        """The distribution of a draw. For planning with public scores: it depends on every score.
+
+        Args and Raises: as for `draw`.
+        """
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         low, high, rate = points[:-1], points[1:], np.ones(points.size - 1)
@@ -123,24 +129,27 @@ def _checked(
     breakpoints: ScoresLike, scores: ScoresLike, left_slope: object, right_slope: object
 ) -> tuple[FloatArray, FloatArray, float | None, float | None]:
     """Breakpoints and their scores, and how much the score falls in a tail for each unit away from them."""
-    points, heights = _in_order("scores", breakpoints, scores)
     below = None if left_slope is None else finite_number(left_slope, "left_slope")
     above = None if right_slope is None else -finite_number(right_slope, "right_slope")
     if below is not None and not below > 0.0:
         raise InvalidParameterError("left_slope", left_slope, "a number > 0", _UNBOUNDED)
     if above is not None and not above > 0.0:
         raise InvalidParameterError("right_slope", right_slope, "a number < 0", _UNBOUNDED)
-    _check_length(points, has_tail=below is not None or above is not None)
-    return points, heights, below, above
+    has_tail = below is not None or above is not None
+    return *_in_order("scores", breakpoints, scores, has_tail=has_tail), below, above
 
 
-def _in_order(name: str, breakpoints: ScoresLike, numbers: ScoresLike) -> tuple[FloatArray, FloatArray]:
+def _in_order(
+    name: str, breakpoints: ScoresLike, numbers: ScoresLike, *, has_tail: bool
+) -> tuple[FloatArray, FloatArray]:
     points, each = _doubles("breakpoints", breakpoints), _doubles(name, numbers)
     if not np.all(points[1:] >= points[:-1]):
         raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
     if each.size != points.size:
         got = Shown(f"<{each.size} of them for {points.size} breakpoints>")
         raise InvalidParameterError(name, got, "one for each breakpoint")
+    if not has_tail and not points[0] < points[-1]:
+        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
     return points, each
 
 
@@ -151,11 +160,6 @@ def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
     except InvalidScoresError as refused:
         expected = refused.expected.replace("score", "number")
         raise InvalidParameterError(name, refused.got, expected) from None
-
-
-def _check_length(points: FloatArray, *, has_tail: bool) -> None:
-    if not has_tail and not points[0] < points[-1]:
-        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +204,10 @@ class ConcaveMechanism(RangedMechanism):
         return float(self.draw_many(breakpoints, slopes, 1, tails=tails)[0])
 
     def draw_many(self, breakpoints: ScoresLike, slopes: ScoresLike, size: int, *, tails: bool = False) -> FloatArray:
-        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`.
+
+        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
+        """
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
         return sampler.plan_concave(points, leaning, tails).draw_many(positive_count(size, "size"))
@@ -234,15 +241,14 @@ class ConcaveMechanism(RangedMechanism):
 
 
 def _checked_slopes(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) -> tuple[FloatArray, FloatArray]:
-    points, leaning = _in_order("slopes", breakpoints, slopes)
-    boolean(tails, "tails")
+    has_tail = boolean(tails, "tails")
+    points, leaning = _in_order("slopes", breakpoints, slopes, has_tail=has_tail)
     if not np.all(leaning[1:] <= leaning[:-1]):
         hint = "The slope of a concave score never increases."
         raise InvalidParameterError("slopes", Shown("<out of order>"), "numbers that never increase", hint)
     if tails and not (leaning[0] > 0.0 > leaning[-1]):
         expected = "a first one > 0 and a last one < 0"
         raise InvalidParameterError("slopes", Shown("<tails that do not fall>"), expected, _UNBOUNDED)
-    _check_length(points, has_tail=bool(tails))
     return points, leaning
 
 
