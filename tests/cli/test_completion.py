@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpselect.cli import main
-from dpselect.cli.app import completion
+from dpselect.cli.help import completion
 
 Captured = pytest.CaptureFixture[str]
 _ASK = """
@@ -64,7 +64,7 @@ def test_bash_offers(words: list[str], expected: list[str], tmp_path: Path, bash
 @pytest.mark.slow
 def test_other_shells_offer_files(capsys: Captured) -> None:
     completion("zsh")
-    assert "_files" in capsys.readouterr().out
+    assert "bashcompinit" in capsys.readouterr().out
     # fish offers files unless a command is told to take none, which no line says of all of it.
     completion("fish")
     fish = capsys.readouterr().out.splitlines()
