@@ -11,13 +11,14 @@ import pytest
 
 from dpselect import Dataset, DryRun
 from dpselect.arguments import OF_EVERY_QUESTION, REQUIRED, Argument
-from dpselect.cli.commands import CANDIDATES_AS, GROUPS, SHARED, UNIT, of_question
+from dpselect.cli.commands import GROUPS, SHARED, UNIT, of_question
 from dpselect.cli.main import main
 from dpselect.questions.moments import Mean
 from dpselect.questions.question import BY_NAME, QUESTIONS, Question
 from dpselect.session.asking import GroupedQuestions
+from dpselect.summaries.kinds import TYPES
 
-OF_COMMANDS = {"source", *(each.name for each in (UNIT, CANDIDATES_AS, *GROUPS, *SHARED))}
+OF_COMMANDS = {"source", *(each.name for each in (UNIT, TYPES["candidates"], *GROUPS, *SHARED))}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
 
 

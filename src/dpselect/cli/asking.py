@@ -66,7 +66,6 @@ def ask(about: type[Question], **given: Any) -> int:
     refuse_unread()  # also if nothing is charged, because reading may take long
     with scan_progress(wanted=not quiet) as progress:
         reading = {name: given[name] for name in ("table", "memory_limit", "source_name")}
-        reading = {name: value for name, value in reading.items() if value is not None}
         release = question_of(Dataset(source, progress=progress, times=given["times"], **reading, **who))
     print(release.to_json() if as_json else shown(release, quiet=quiet))
     if quiet and not as_json and (said := warning(release)):
@@ -137,7 +136,8 @@ def shown(release: Release, *, quiet: bool = False) -> str:
     lines = [tuple(printable(as_text(cell)) for cell in row) for row in rows]
     if quiet:
         is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
-        return "\n".join("  ".join(line if is_labelled else line[1:]) for line in lines)
+        first, end = 0 if is_labelled else 1, 2 if release.counts is None else 3  # without intervals
+        return "\n".join("  ".join(line[first:end]) for line in lines)
     missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
     return "\n".join(

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 from dpselect.arguments import OF_VIEWS, Argument
 from dpselect.cli.asking import format_of, values_of
-from dpselect.cli.commands import CANDIDATES_AS, GROUPS, SHARED, Table, shared, with_options
+from dpselect.cli.commands import GROUPS, SHARED, Table, shared, with_options
 from dpselect.cli.streams import printable, say, scan_progress
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
 from dpselect.session.described import seen
+from dpselect.summaries.kinds import TYPES
 
 _KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
 _TAKEN = (
@@ -34,7 +35,7 @@ _IGNORED = tuple(
 
 
 @with_options(
-    OF_QUESTION=(*_TAKEN, CANDIDATES_AS),
+    OF_QUESTION=(*_TAKEN, TYPES["candidates"]),
     OF_GROUPS=GROUPS,
     OF_ALL=(*_READING, *WORDS),
     UNSHOWN=_IGNORED,
@@ -58,8 +59,7 @@ def check(
     """
     import dpselect as dps
 
-    reading = {each.name: given[each.name] for each in _READING if given[each.name] is not None}
-    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
+    data = dps.Dataset(source, unit=unit, format=format_of(given), memory_limit=given["memory_limit"])
     values = values_of(_TAKEN, given, data, source, column)
     view = seen(data, **values_of(OF_VIEWS, given, data, source))
     with scan_progress() as progress:

@@ -17,7 +17,7 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
 from dpselect.formats import WORDS
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import BY_NAME, Question
-from dpselect.summaries.kinds import CandidateKind
+from dpselect.summaries.kinds import TYPES
 
 Run = Callable[..., int | None]
 
@@ -40,8 +40,6 @@ Table = Annotated[
 ]
 """The table of a question."""
 
-_OF_A_LIST = "Default: the column's type; for CSV, integers if all look like it (007 does not)."
-
 UNIT = Argument(
     "text",
     "Column that identifies whom a row belongs to: who is protected; or rows, if each row is another person.",
@@ -49,10 +47,7 @@ UNIT = Argument(
 )
 """What every question needs, besides an epsilon."""
 
-CANDIDATES_AS = Argument(CandidateKind, f"Type of the candidates. {_OF_A_LIST}", "candidates_as", None)
-"""Of questions that choose from a list, beside the list."""
-
-GROUPS = (*OF_VIEWS, Argument(CandidateKind, f"Type of the groups. {_OF_A_LIST}", "groups_as", None))
+GROUPS = (*OF_VIEWS, TYPES["groups"])
 """Of questions that are answered for several groups."""
 
 SHARED = (
@@ -160,7 +155,7 @@ def of_question(about: type[Question]) -> Command:
     more = [each for each in about.options() if each.default is not REQUIRED]
     parts = {
         NEEDED: [UNIT, *needed],
-        OF_QUESTION: [*more, *([CANDIDATES_AS] if about.chooses() else [])],
+        OF_QUESTION: [*more, *([TYPES["candidates"]] if about.chooses() else [])],
         OF_GROUPS: GROUPS,
         OF_ALL: SHARED,
     }
