@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from textwrap import fill, wrap
-from typing import Annotated
 
 from dpselect.arguments import REQUIRED, Argument, words_for
 from dpselect.cli.commands import (
@@ -180,42 +179,20 @@ complete -o filenames -o default -F _dpselect dpselect
 """
 
 
-def completion(shell: Annotated[str, Argument(("bash", "zsh", "fish"), "Shell that will run the script.")]) -> None:
-    """Print a completion script for SHELL.
+def completion() -> None:
+    """Print a script that makes bash complete commands, options and their values.
 
-    source <(dpselect completion bash)
+    source <(dpselect completion)
 
-    In zsh, run the same after compinit. In fish: dpselect completion fish | source
+    In zsh, run autoload -U bashcompinit && bashcompinit before it.
     """
-    if shell == "fish":
-        print("\n".join(_fish()))
-        return
     first = sorted({each.partition(" ")[0] for each in NAMES})
     second = sorted(each.removeprefix("ledger ") for each in NAMES if each.startswith("ledger "))
-    choices, options = (
-        list[str](),
-        [f'    "") offered="{" ".join(first)}";;', f'    ledger) offered="{" ".join(second)}";;'],
-    )
+    options = [f'    "") offered="{" ".join(first)}";;', f'    ledger) offered="{" ".join(second)}";;']
+    choices: list[str] = []
     for each in map(command, NAMES):
         options.append(f'    "{each.name}") offered="{" ".join(map(option_name, each.options))}";;')
         for one in each.options:
             if not isinstance(one.kind, str):
                 choices.append(f'    "{each.name} {option_name(one)}") offered="{" ".join(words_for(one.kind))}";;')
-    start = "autoload -U +X bashcompinit && bashcompinit\n" if shell == "zsh" else ""
-    print(start + _BASH.format(choices="\n".join(choices), options="\n".join(options)), end="")
-
-
-def _fish() -> Iterator[str]:
-    """Lines of a script, which leaves the names of files to the shell."""
-    for each in map(command, NAMES):
-        first, _, second = each.name.partition(" ")
-        started = f"__fish_seen_subcommand_from {first}"
-        told = summary(each).replace("'", "")
-        if second:
-            yield f"complete -c dpselect -n '{started}' -a {second} -d '{told}'"
-            started += f"; and __fish_seen_subcommand_from {second}"
-        yield f"complete -c dpselect -n __fish_use_subcommand -a {first} -d '{_LEDGER if second else told}'"
-        for one in each.options:
-            values = "" if not value_of(one) else " -r"
-            values += "" if isinstance(one.kind, str) else f" -f -a '{' '.join(words_for(one.kind))}'"
-            yield f"complete -c dpselect -n '{started}' -l {option_name(one)[2:]}{values}"
+    print(_BASH.format(choices="\n".join(choices), options="\n".join(options)), end="")
