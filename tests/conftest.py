@@ -21,7 +21,6 @@ from tests.few_messages import send_few_messages
 from tests.forked import Forks
 from tests.quick_fractions import quick_fractions
 from tests.shared_engine import shared_databases
-from tests.shared_parser import shared_arguments
 from tests.slow import EXAMPLES, SLOW, left_out
 from tests.whole_files import WholeFile, on_spark, parts, shared_by_file
 
@@ -166,7 +165,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     runs_tests = hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", None)
     if SLOW or not runs_tests:
         return (yield)
-    with shared_arguments(), quick_fractions(), shared_databases():
+    with quick_fractions(), shared_databases():
         return (yield)
 
 

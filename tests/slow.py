@@ -3,7 +3,7 @@
 By day, without it, tests marked `slow` are left out, a product of cases is tried in a part in which each case of each
 axis comes, of a test marked `sampled` some cases run, and each property is tried on 10 examples. With it everything
 runs, on 200 examples of each property. By day tests also share what they would all make alike: see
-`tests/shared_engine.py`, `tests/shared_parser.py` and `tests/quick_fractions.py`.
+`tests/shared_engine.py` and `tests/quick_fractions.py`.
 """
 
 from __future__ import annotations

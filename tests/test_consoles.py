@@ -19,7 +19,7 @@ from docs.commands import reference as made_reference
 from docs.consoles import DOCUMENTS, WIDTH, Shown, shown_in
 
 from dpselect.cli import main
-from dpselect.cli.app import app
+from dpselect.cli.commands import NAMES, UNSHOWN, command, option_name
 
 ROOT = Path(__file__).parents[1]
 reference = cache(made_reference)
@@ -85,11 +85,10 @@ def test_the_reference_of_the_command_line_is_that_of_the_commands() -> None:
 
 def test_every_command_and_option_is_in_the_reference() -> None:
     said = reference()
-    commands = {name: app[name] for name in app if not name.startswith("-") and name != "ledger"}
-    commands |= {f"ledger {name}": app["ledger"][name] for name in app["ledger"] if not name.startswith("-")}
-    assert len(commands) >= len(QUESTIONS) + 11
-    for name, command in commands.items():
+    assert len(NAMES) >= len(QUESTIONS) + 11
+    for name in NAMES:
         assert re.search(rf"^### `{name}[ `]", said, re.MULTILINE)
-        for argument in command.assemble_argument_collection():
-            is_shown = argument.parameter.show is not False
-            assert argument.name in ("*", "SOURCE") or not is_shown or f"- `{argument.name}" in said
+        about = command(name)
+        assert all(f"- `{each.name.upper()}`" in said for each in about.positional if each.name != "source")
+        shown = [each for part, options in about.parts.items() if part != UNSHOWN for each in options]
+        assert all(f"- `{option_name(each)}" in said for each in shown)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.cli.app import app
+from dpselect.cli.commands import NAMES
 from dpselect.errors import (
     OTHER_WORDS,
     InvalidParameterError,
@@ -135,7 +135,7 @@ def test_what_an_unknown_word_may_stand_for(given: object, known: list[object], 
 def test_other_words_are_for_names_that_there_are() -> None:
     """And no name is another word for itself."""
     arguments = {name for each in BY_NAME for name in arguments_of(each)} | {*inspect.signature(dps.Dataset).parameters}
-    commands = {"ledger", *app["ledger"]}
+    commands = {word for each in NAMES if each.startswith("ledger ") for word in each.split()}
     assert {*OTHER_WORDS} <= arguments | {*BY_NAME} | commands
     for name, said in OTHER_WORDS.items():
         assert name not in said.split()

@@ -18,7 +18,7 @@ import dpselect as dps
 from dpselect import verify as check
 from dpselect.certificates.checking import Checked
 from dpselect.certificates.release import digest
-from dpselect.cli.output import shown, warning
+from dpselect.cli.asking import shown, warning
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
 from dpselect.questions.quantiles import Median
 from dpselect.rows.table import Table
@@ -86,7 +86,7 @@ def test_a_release_of_a_block_says_so_wherever_it_is_shown() -> None:
         release = _median()
     assert release.seeded
     assert json.loads(release.to_json())["seeded"] == "seeded: not private"
-    for text in (str(release), release._repr_html_(), shown(release, as_json=False), warning(release), release.promise):
+    for text in (str(release), release._repr_html_(), shown(release), warning(release), release.promise):
         assert "Seeded: not private." in text
         assert "Differentially private" not in text
     assert repr(release).endswith("seeded=True)")

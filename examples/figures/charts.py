@@ -12,7 +12,7 @@ import numpy as np
 from examples.figures.figure import FloatArray
 
 from dpselect.charts import Axis, Series
-from dpselect.charts.lines import frame, from_top, look, overlaps
+from dpselect.charts.lines import frame, from_top, look
 from dpselect.charts.theme import BAR_COLOURS, HEIGHT, LABELS_AXIS, TICKS, WIDTH, finished
 
 
@@ -50,7 +50,7 @@ def marked_lines(
     """As `dpselect.charts.lines`, with vertical lines below the curves at the `marks`, each with its words above it."""
     rules, words = _verticals(marks, "x")
     chart = alt.layer(rules, frame(series, x, y, look(series, from_top(series, y))), words)
-    return finished(chart.properties(width=WIDTH, height=HEIGHT), title, f"{subtitle} {overlaps(series, y)}")
+    return finished(chart.properties(width=WIDTH, height=HEIGHT), title, subtitle)
 
 
 def grouped_bars(

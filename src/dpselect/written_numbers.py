@@ -41,6 +41,8 @@ def decimal(text: str) -> float | Fraction:
     """
     if (fraction := _fraction(text)) is not None:
         return fraction
+    if "_" in text:
+        raise ValueError
     try:
         number, nearest = Decimal(text), float(text)
     except (InvalidOperation, ValueError):

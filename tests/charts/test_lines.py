@@ -90,19 +90,6 @@ def test_every_one_of_many_points_is_drawn() -> None:
     assert saved(drawn, ".svg").count(b",") > 6_000
 
 
-def test_of_curves_that_are_cut_only_what_is_seen_counts_as_close() -> None:
-    x, y = Axis(title="x"), Axis(title="y", log=True, lowest=0.1)
-    at, far = np.arange(3.0), [1e-200, 1e-250]
-    falls = [Series(name=name, x=at, y=np.array([high, *far])) for name, high in (("a", 1.0), ("b", 2.0))]
-    assert "subtitle" not in chart(*falls, x=x, y=y).to_dict()["title"]
-
-
-def test_curves_on_one_line_are_named() -> None:
-    close = chart(curve("a", 1), curve("b", 1.001), curve("c", 2))
-    assert close.to_dict()["title"]["subtitle"] == ["Nearly on one line: a, b."]
-    assert "subtitle" not in chart(curve("a", 1), curve("b", 1.1), curve("c", 2)).to_dict()["title"]
-
-
 @pytest.mark.parametrize("log", [False, True])
 def test_a_chart_needs_nothing_from_elsewhere(log: bool) -> None:
     axis = Axis(title="error", log=log)

@@ -333,9 +333,9 @@ def test_a_histogram_is_headed_by_its_column_and_its_units(capsys: Captured) -> 
     who = ["--unit", "person_id", "--epsilon", "9"]
     asked = [ADULT, "education_num", "--candidates", "9,10", *who]
     heads = run(capsys, "histogram", *asked)[1].splitlines()[0]
-    assert heads == "education_num  units (person_id)"
+    assert heads == "education_num  units (person_id)  99% interval"
     grouped = run(capsys, "histogram", *asked, "--by", "age", "--groups", "30,40")[1].splitlines()[0]
     assert grouped.split() == ["age", "units", "(person_id)", "with", "each", "education_num"]
-    assert run(capsys, "count", ADULT, *who)[1].splitlines()[0].split() == ["answer", "person_id"]
+    assert run(capsys, "count", ADULT, *who)[1].splitlines()[0].split() == ["answer", "person_id", "99%", "interval"]
     html = dpselect.Dataset(ADULT, unit="person_id").histogram("age", candidates=[30, 40], epsilon=9)._repr_html_()
     assert html.startswith("<table><tr><th>age</th><th>units (person_id)</th><th>99% interval</th></tr>")

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpselect.cli import main
-from dpselect.cli.app import completion
 
-Captured = pytest.CaptureFixture[str]
 _ASK = """
 {script}
 complete -p dpselect
@@ -27,7 +25,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def bash() -> str:
     """The script, which takes a while to make."""
     with redirect_stdout(StringIO()) as printed:
-        assert main(["completion", "bash"]) == 0
+        assert main(["completion"]) == 0
     return printed.getvalue()
 
 
@@ -59,14 +57,3 @@ def test_bash_offers(words: list[str], expected: list[str], tmp_path: Path, bash
     # Where the script has nothing to offer, such as for @codes.csv, bash offers the names of files.
     assert "-o default" in registered
     assert "-o filenames" in registered
-
-
-@pytest.mark.slow
-def test_other_shells_offer_files(capsys: Captured) -> None:
-    completion("zsh")
-    assert "_files" in capsys.readouterr().out
-    # fish offers files unless a command is told to take none, which no line says of all of it.
-    completion("fish")
-    fish = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("complete -c dpselect ") for line in fish)
-    assert not any(line.startswith("complete -c dpselect -f") for line in fish)

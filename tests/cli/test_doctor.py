@@ -123,10 +123,3 @@ def test_a_core_that_draws_wrongly_is_a_fault(capsys: Captured, monkeypatch: pyt
     status, found = findings(capsys)
     assert status == 1
     assert not found["drawing, from the operating system's randomness"]["works"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_a_script_too(shell: str, capsys: Captured) -> None:
-    assert main(["completion", shell]) == 0
-    assert "most-common" in capsys.readouterr().out

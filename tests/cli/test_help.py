@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from cyclopts import App
-from rich.console import Console
 
+from dpselect.arguments import REQUIRED
 from dpselect.cli import main
-from dpselect.cli.app import QUESTIONS, app
-from dpselect.cli.shared_options import option_name, options_of
-from dpselect.questions.question import BY_NAME
+from dpselect.cli.commands import NAMES, QUESTIONS, UNSHOWN, command, option_name
 
 Captured = pytest.CaptureFixture[str]
 PARTS = ["Arguments", "Required options", "Options for some rows, or one answer per group", "Options of every question"]
 
 
-def commands() -> Iterator[tuple[str, ...]]:
-    yield from ((name,) for name in [*QUESTIONS, "plan", "verify", "doctor", "completion"])
-    yield from (("ledger", name) for name in app["ledger"] if not name.startswith("-"))
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
 
 
-def helped(capsys: Captured, *command: str, all: bool = False) -> str:
-    assert main([*command, "--help-all" if all else "--help"]) == 0
+def helped(capsys: Captured, *words: str, all: bool = False) -> str:
+    assert main([*words, "--help-all" if all else "--help"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     return out
@@ -31,68 +26,65 @@ def helped(capsys: Captured, *command: str, all: bool = False) -> str:
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("columns", ["80", "120"])
-@pytest.mark.parametrize("command", list(commands()), ids=" ".join)
+@pytest.mark.parametrize("name", NAMES)
 def test_whatever_is_required_comes_first(
-    command: tuple[str, ...], columns: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+    name: str, columns: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app, "_console", Console(width=int(columns)))  # the parser keeps the first one it made
-    options = helped(capsys, *command, all=True)
-    options = options[options.index("╭") :]
-    found = {True: [0], False: [len(options)]}
-    for argument in _app_of(command).assemble_argument_collection():
-        if argument.name.startswith("--"):
-            starts = [options.find(f"{before}{argument.name} ") for before in ("│ *  ", "│    ", "│ ")]
-            found[argument.required].append(max(starts))
-    assert -1 not in (*found[True], *found[False])
-    assert max(found[True]) < min(found[False])
-    assert max(map(len, options.splitlines())) <= int(columns)
+    monkeypatch.setenv("COLUMNS", columns)
+    out = helped(capsys, *name.split(), all=True)
+    about = command(name)
+    shown = [each for part, options in about.parts.items() if part != UNSHOWN for each in options]
+    places = {each.name: out.find(f"\n  {option_name(each)}") for each in shown}
+    assert -1 not in places.values()
+    needed = [places[each.name] for each in shown if each.default is REQUIRED]
+    assert max(needed, default=0) < min(
+        (places[each.name] for each in shown if each.default is not REQUIRED), default=9
+    )
+    assert max(map(len, out.partition("Arguments:")[2].splitlines()), default=0) <= int(columns)
 
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_help_of_a_question_has_its_parts_in_order(name: str, capsys: Captured) -> None:
     out = helped(capsys, name, all=True)
-    places = [out.index(f"─ {part} ─") for part in PARTS]
+    places = [out.index(f"\n{part}:\n") for part in PARTS]
     assert places == sorted(places)
-    own = out.find("─ Options of this question ─")
+    own = out.find("\nOptions of this question:\n")
     assert own == -1 or places[1] < own < places[2]
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_the_help_of_a_question_fits_on_a_screen(name: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_help_of_a_question_fits_on_a_screen(name: str, capsys: Captured) -> None:
     """What it needs and takes itself; control: everything does not fit."""
-    monkeypatch.setattr(app, "_console", Console(width=80))
     brief, whole = helped(capsys, name), helped(capsys, name, all=True)
     assert 20 <= len(brief.splitlines()) <= 40
     assert len(whole.splitlines()) > 80
     assert brief.rstrip().endswith(f"dpselect {name} --help-all")
-    own = [each for part in ("needed", "question") for each in options_of(BY_NAME[name.replace("-", "_")])[part]]
-    assert all(f"{option_name(each)} " in brief for each in own)
-    assert whole.partition("╭")[0].strip() == brief.partition("╭")[0].strip()
+    own = [each for part in [*command(name).parts][:2] for each in command(name).parts[part]]
+    assert own
+    assert all(f"  {option_name(each)}" in brief for each in own)
+    assert whole.partition("Arguments:")[0] == brief.partition("Arguments:")[0]
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_usage_names_the_arguments_and_what_is_required(name: str, capsys: Captured) -> None:
     usage = " ".join(helped(capsys, name).partition("\n\n")[0].split())
-    arguments = app[name].assemble_argument_collection()
-    given = [each for each in arguments if each.is_positional_only()]
-    positional = [each.name if each.required else f"[{each.name}]" for each in given]
-    assert usage.startswith(f"Usage: dpselect {name} {' '.join(positional)} --")
-    required = [each.name for each in arguments if each.required and each.name.startswith("--")]
+    about = command(name)
+    free = [each.name.upper() if each.default is REQUIRED else f"[{each.name.upper()}]" for each in about.positional]
+    assert usage.startswith(f"Usage: dpselect {name} {' '.join(free)} --")
+    required = [option_name(each) for each in about.options if each.default is REQUIRED]
     assert [word for word in usage.split() if word.startswith("--")] == required
     assert usage.endswith(" [OPTIONS]")
 
 
-def test_the_list_of_commands_fits_a_narrow_window(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "_console", Console(width=80))
-    about = helped(capsys).partition("╭")[0]
-    assert "dpselect ledger\n--help, and the options" in about  # as it was broken by hand
-    assert max(map(len, about.splitlines())) <= 80
-
-
-def _app_of(command: tuple[str, ...]) -> App:
-    found = app
-    for name in command:
-        found = found[name]
-    return found
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_the_list_of_commands_fits_a_narrow_window(words: list[str], capsys: Captured) -> None:
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "dpselect ledger\n--help, and the options" in out  # as it was broken by hand
+    assert max(map(len, out.splitlines())) <= 80
+    assert all(f"\n  {name} " in out for name in NAMES if not name.startswith("ledger "))
+    assert main(["ledger", *words]) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  {name[7:]} " in out for name in NAMES if name.startswith("ledger "))

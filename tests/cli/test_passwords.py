@@ -25,7 +25,7 @@ COMMANDS = [
     "ledger verify L clicks",
     "verify certificate.json --ledger L",
     "plan --candidates-count 40 --epsilon 1",
-    "completion bash",
+    "completion",
     "--help x",
 ]
 

@@ -203,7 +203,7 @@ def test_help_about_what_there_is_not(arguments: list[str], capsys: pytest.Captu
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith('dpselect: Unknown command "nosuch".')
+    assert err.startswith("dpselect: Not understood: 'nosuch'.")
 
 
 def test_a_name_too_long_for_a_file_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,22 +10,23 @@ from typing import Any
 import pytest
 
 from dpselect import Dataset, DryRun
-from dpselect.arguments import OF_EVERY_QUESTION, Argument
+from dpselect.arguments import OF_EVERY_QUESTION, REQUIRED, Argument
+from dpselect.cli.commands import GROUPS, SHARED, UNIT, of_question
 from dpselect.cli.main import main
-from dpselect.cli.options import command_of
-from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, SHARED, UNIT
 from dpselect.questions.moments import Mean
 from dpselect.questions.question import BY_NAME, QUESTIONS, Question
 from dpselect.session.asking import GroupedQuestions
+from dpselect.summaries.kinds import TYPES
 
-OF_COMMANDS = {"source", *(each.name for each in (UNIT, CANDIDATES_AS, *GROUPS, *SHARED))}
+OF_COMMANDS = {"source", *(each.name for each in (UNIT, TYPES["candidates"], *GROUPS, *SHARED))}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
 
 
 def stated(about: type[Question]) -> dict[str, Any]:
     """What the command takes beside what all commands take, with its defaults."""
-    parameters = inspect.signature(command_of(about)).parameters.values()
-    return {each.name: each.default for each in parameters if each.name not in OF_COMMANDS}
+    command, empty = of_question(about), inspect.Parameter.empty
+    own = [each for each in (*command.positional, *command.options) if each.name not in OF_COMMANDS]
+    return {each.name: empty if each.default is REQUIRED else each.default for each in own}
 
 
 def taken(about: type[Question]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import pytest
 import dpselect as dps
 from dpselect.accounting import PureEvent
 from dpselect.cli import main
-from dpselect.cli.wording import in_words
+from dpselect.cli.commands import command
+from dpselect.cli.reading import in_words
 from dpselect.errors import OTHER_WORDS, InvalidParameterError
 from dpselect.questions.question import BY_NAME
 from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, run
@@ -23,9 +24,9 @@ SAID: list[tuple[list[str], str]] = [
         "--candidates=<range>: expected at most 100,000,000 candidates.\n",
     ),
     (["median", *AGES, *BOUNDS, "--step", "7"], "one third, for example, is the fraction 1/3."),
-    (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step: expected a number such as 5, 0.25 or 1/3, not 'a/b'"),
-    (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step: expected a number"),
-    (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds: expected two numbers"),
+    (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step='a/b': expected a number such as 5, 0.25 or 1/3."),
+    (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step='1/0': expected a number"),
+    (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds='1e-999999999': expected two numbers"),
     (
         ["best-price", *AGES, "--prices", "1,2", "--continuous"],
         "--continuous: expected nothing, because a list of prices is given.",
@@ -72,8 +73,8 @@ SAID: list[tuple[list[str], str]] = [
     ([*SUMS, "--clip", "0", "9", "--sum", "age"], "Unknown option: --sum. See --help."),
     ([*SUMS, "--clip", "0", "9", "--epsilon", "1", "--sum", "age"], "Unknown option: --sum. See --help."),
     (["median", *AGES[:2], "more", *AGES[2:], *BOUNDS], "Not understood: 'more'. Put file patterns"),
-    (["quantile", *AGES[:2], "50%", *AGES[2:], *BOUNDS], "LEVEL='50%': expected a decimal number such as 0.5. See"),
-    (["top-k", CLICKS, "page", "two", *COMMON], "K='two': expected a whole number. See"),
+    (["quantile", *AGES[:2], "50%", *AGES[2:], *BOUNDS], "LEVEL='50%': expected a decimal number such as 0.5."),
+    (["top-k", CLICKS, "page", "two", *COMMON], "K='two': expected a whole number."),
     (["top-k", CLICKS, "page", "--k", "3", *COMMON], "Unknown option: --k."),
     (
         ["median", *AGES, *STEP, "--by", "educatoin", "--groups", "1..3"],
@@ -94,8 +95,14 @@ SAID: list[tuple[list[str], str]] = [
     (["histogram", *AGES, "--candidates", "1", "--candidates", "2"], "--candidates may be given once. Several values"),
     (["median", *AGES, *STEP, "--groups", "a", "--groups", "b"], "separated by commas without blanks, or @file"),
     (["mean", *AGES, *STEP, "--step", "2"], "--step may be given once. See --help."),
-    (["median", *AGES, "--bounds", "2024-01-01", "x"], "or two dates such as 2026-12-01 2026-12-31, not 'x'"),
-    (["median", *AGES, "--bounds", "x", "2024-01-01"], "or two dates such as 2026-12-01 2026-12-31, not 'x'"),
+    (
+        ["median", *AGES, "--bounds", "2024-01-01", "x"],
+        "--bounds='x': expected two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31.",
+    ),
+    (
+        ["median", *AGES, "--bounds", "x", "2024-01-01"],
+        "--bounds='x': expected two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31.",
+    ),
     (["top-k", ADULT, "age", "3", *AGES[2:]], "--candidates is missing: expected the public list"),
     (["sum", *AGES, "--clip", "0", "9e18"], "with a smaller scale: --scale 0.0000000001."),
     (["sum", *AGES, "--clip", "0", "9000000000000001024"], "--scale 0.001 counts thousands."),
@@ -108,7 +115,7 @@ SAID: list[tuple[list[str], str]] = [
     (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Did you mean ledger open?"),
     (
         ["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"],
-        "--epsilon: expected a decimal number",
+        "--epsilon='x': expected a number such as",
     ),
 ]
 
@@ -131,11 +138,10 @@ def test_a_step_may_be_a_fraction(capsys: Captured) -> None:
 
 
 def test_arguments_in_sentences_are_named_as_they_are_typed() -> None:
-    names = {"as_json": "--json", "neighbours": "--neighbours", "prices": "--prices", "source": "SOURCE"}
     said = "`neighbours='replace_one'`, `prices=range(1, 101)`, `prices=[4.5, 5]`, `as_json=True`"
     said += "; no `other=None` in `source`"
     error = InvalidParameterError("as_json", None, said, "None of it.")
-    assert in_words(error, names) == (
+    assert in_words(error, command("best-price")) == (
         "--json is missing: expected --neighbours replace-one, --prices 1..100, --prices 4.5,5, --json; "
         "no other=None in SOURCE. None of it."
     )
@@ -145,19 +151,19 @@ def test_arguments_in_sentences_are_named_as_they_are_typed() -> None:
 def test_an_error_of_something_else_stays_as_it_is(capsys: Captured) -> None:
     assert main(["verify", "nowhere.json"]) == 2
     assert "CERTIFICATE='nowhere.json'" in capsys.readouterr().err
-    assert in_words(dps.SelectionError("as it is"), {}) == "as it is"
+    assert in_words(dps.SelectionError("as it is"), None) == "as it is"
 
 
 COMMANDS = {*BY_NAME, "ledger"} & {*OTHER_WORDS}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_other_words_lead_to_the_command_that_there_is(command: str, capsys: Captured) -> None:
-    for word in OTHER_WORDS[command].split():
+@pytest.mark.parametrize("name", COMMANDS)
+def test_other_words_lead_to_the_command_that_there_is(name: str, capsys: Captured) -> None:
+    for word in OTHER_WORDS[name].split():
         status, out, err = run(capsys, word.upper(), ADULT, "age", "--unit", "person_id")
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"dpselect: There is no command {word.upper()}. Did you mean ")
-        assert command.replace("_", "-") in err.replace("?", " ").split()
+        assert name.replace("_", "-") in err.replace("?", " ").split()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from dpselect import Format
 from dpselect.cli import main
-from dpselect.cli.shared_options import filled, format_of
+from dpselect.cli.asking import format_of
 from dpselect.formats import WORDS
 from tests.formats.reading import written
 
@@ -48,7 +48,7 @@ def test_words_and_options_are_the_same(
 
 def test_every_word_is_an_option_with_the_same_default() -> None:
     assert [each.name for each in WORDS] == [each.name for each in fields(Format)]
-    assert format_of(filled(WORDS, {})) == Format()
+    assert format_of({each.name: each.default for each in WORDS}) == Format()
 
 
 def test_text_and_dates(tmp_path: Path, capsys: Captured) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import pytest
-from cyclopts import App
 from docs import stubs
 
 import dpselect as dps
 from dpselect import DryRun, Neighbours, arguments
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
-from dpselect.cli.asking import ask
-from dpselect.cli.options import command_of
+from dpselect.cli.commands import of_question
+from dpselect.cli.help import help_of
+from dpselect.cli.reading import read
 from dpselect.questions.quantiles import Median
 from dpselect.questions.question import BY_NAME, Columns
 from dpselect.session.asking import in_python, method_of
@@ -144,18 +144,16 @@ def test_a_declared_question_has_a_command_with_its_help(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(DryRun, "sharp_median", method_of(SharpMedian, of="DryRun", returns="Forecast"), raising=False)
-    app = App(name="sharp-median", exit_on_error=False, result_action="return_value")
-    app.default(command_of(SharpMedian))
+    command = of_question(SharpMedian)
     typed = [str(ADULT), "age", "--unit", "person_id", "--bounds", "0", "120", "--step", "1", "--epsilon", "0.5"]
-    assert app([*typed, "--sharpness", "8", "--dry-run"]) == 0
+    assert command.run(**read(command, [*typed, "--sharpness", "8", "--dry-run"])) == 0
     assert ASKED.pop() == 8
     assert "epsilon = 0.5" in capsys.readouterr().out
-    assert ask(SharpMedian, str(ADULT), "age", {"unit": "person_id", "dry_run": True, **ARGUMENTS}) == 0
+    assert command.run(**read(command, [*typed, "--dry-run"])) == 0
     assert ASKED.pop() == 3
-    app(["--help"])
-    said = plain(capsys.readouterr().out.replace("│", " "))
+    said = plain(help_of(command, brief=False))
     assert "Find the median sharply." in said
-    assert "--sharpness INT How sharp the median is, in --step. [default: 3]" in said
+    assert "--sharpness INTEGER How sharp the median is, in --step. Default: 3." in said
 
 
 def test_a_declared_question_has_a_form() -> None:

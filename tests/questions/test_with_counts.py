@@ -421,9 +421,9 @@ def test_the_command_line_has_a_column_of_counts(
 ) -> None:
     assert main(["top-k", ADULT, *COMMAND, "--with-counts", "--max-values-per-unit", "1"]) == 0
     assert capsys.readouterr().out.split("\n")[:3] == [
-        "rank  education_num  units (person_id)",
-        "   1  9              10501",
-        "   2  10             7291",
+        "rank  education_num  units (person_id)  99% interval",
+        "   1  9                          10501  10,501 to 10,501",
+        "   2  10                          7291  7,291 to 7,291",
     ]
     assert main(["top-k", ADULT, *COMMAND, "--with-counts", "--quiet"]) == 0
     assert capsys.readouterr().out == "9  10501\n10  7291\n"

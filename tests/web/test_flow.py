@@ -13,7 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.questions.question import BY_NAME
-from dpselect.web import Folder, Site
+from dpselect.web import Site
 from dpselect.web.forms import Form
 from tests.web.visitor import COMMON, MEDIAN, Visitor
 
@@ -214,16 +214,6 @@ def test_what_is_looked_at_is_marked(visitor: Visitor) -> None:
         came = visitor.get(f"/looked/{id}")
     assert "Only for you: computed from the data without privacy protection" in came.words
     assert "32,561 of 32,561 rows count" in came.words
-
-
-def test_without_a_table_there_are_plans_alone() -> None:
-    visitor = Visitor(Site(), folder=Folder(str(DATA))).enter()
-    assert visitor.submit("/table", {"plan": "yes"}).status == 200
-    assert "Planning without a table" in visitor.get("/").words
-    form = {"column": "value", "candidates": "1..100", "epsilon": "1"}
-    assert "within 8 of the best" in visitor.post("/ask/most_common/plan", form).words
-    assert "nothing is released" in visitor.submit("/ask/most_common/confirm", form).words
-    assert visitor.post("/ask/most_common/look", form).status == 404
 
 
 def test_the_wrong_field_has_the_focus(visitor: Visitor) -> None:

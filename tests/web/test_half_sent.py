@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from dpselect.web import Guard, Site, application, connections
-from dpselect.web.connections import Connection
+from dpselect.web import Guard, Site, application, server
+from dpselect.web.server import Connection
 from tests.web.visitor import MEDIAN, Visitor
 
 _LONG = 3600.0
@@ -65,10 +65,10 @@ def test_half_open_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> No
             b"GET / HTTP/1.1\r\nHost: 127.0",
             _posted(guard, b"Content-Length: 900\r\n"),
         ]
-        monkeypatch.setattr(connections, "PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr(server, "SENDING_SECONDS", 0.2)
         opened = [_sent(guard, data) for data in half for _ in range(10)]
         assert [_until_closed(each) for each in opened] == [b""] * len(opened)
-        monkeypatch.setattr(connections, "PATIENCE_SECONDS", _LONG)
+        monkeypatch.setattr(server, "SENDING_SECONDS", _LONG)
         whole = _sent(guard, b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n" % guard.port)
         assert _until_closed(whole).startswith(b"HTTP/1.1 403")
 
@@ -79,7 +79,7 @@ def test_the_next_request_of_a_connection_is_not_waited_for_either(monkeypatch: 
         came = b""
         while b"</html>" not in came:
             came += there.recv(1 << 16)
-        monkeypatch.setattr(connections, "PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr(server, "SENDING_SECONDS", 0.2)
         there.sendall(b"GET / HT")
         assert _until_closed(there) == b""
 
@@ -96,7 +96,7 @@ def test_the_next_request_of_a_connection_is_not_waited_for_either(monkeypatch: 
 def test_a_form_that_claims_to_be_chunked_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch, body: bytes, is_own: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(connections, "PATIENCE_SECONDS", _LONG)
+    monkeypatch.setattr(server, "SENDING_SECONDS", _LONG)
     with _served() as guard:
         head = _posted(guard, b"Transfer-Encoding: chunked\r\n")
         there = _sent(guard, head if is_own else head.replace(b"Host: ", b"Host: evil."))
@@ -109,7 +109,7 @@ def test_a_form_that_claims_to_be_chunked_is_refused_at_once(
 
 
 def test_a_form_in_chunks_reads_and_charges_nothing() -> None:
-    visitor = Visitor(Site(unit="person")).enter()
+    visitor = Visitor(Site(source="examples/data/adult.csv", unit="person_id")).enter()
     assert visitor.post("/ask/median/plan", MEDIAN).status == 200
     assert visitor.post("/ask/median/plan", MEDIAN, transfer_encoding="chunked").status == 411
 

@@ -15,7 +15,7 @@ import dpselect as dps
 from dpselect.questions.question import BY_NAME
 from dpselect.web import Site, choosing
 from dpselect.web.forms import Form
-from dpselect.web.planning import Latest, planned
+from dpselect.web.planning import planned
 from tests.slow import SLOW
 from tests.web.visitor import MEDIAN, Visitor
 
@@ -210,7 +210,7 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     dates = {"bounds.lower-end": "2026-01-01", "bounds.upper-end": "2026-01-31"} if name == "best_date" else {}
     every_unit = {"column": "", "candidates": ""} if name == "count" else {"bins": ""} if name == "histogram" else {}
     form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **every_unit})
-    plan = planned(form, Latest())
+    plan = planned(form)
     assert plan is not None, form.errors
     assert plan.why.startswith(f"Drawn by {plan.forecast.mechanism}")
     assert hasattr(dps.mechanisms, plan.forecast.mechanism)

@@ -206,7 +206,7 @@ def test_a_ledger_is_kept_in_the_folder_if_one_is_wanted(visitor: Visitor, folde
     assert again.status == 422
     chosen(visitor, account="account people")
     assert (
-        "has epsilon = 0.25 left: 0.5 is too much"
+        "Account people would refuse it: it has epsilon = 0.25 left."
         in visitor.post("/ask/histogram/plan", COMMON | {"epsilon": ".5"}).words
     )
     other = visitor.post("/table", {"file": "people.csv", "unit": "rows", "account": "account people"})

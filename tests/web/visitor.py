@@ -103,8 +103,10 @@ class Visitor:
         return Answer(head["status"], found, b"".join(part.get("body", b"") for part in parts))
 
     def submit(self, path: str, form: Mapping[str, str]) -> Answer:
-        """Send a form, and load the page that it leads to."""
+        """Send a form, and load the page that it leads to; or the form again, if something is wrong with it."""
         came = self.post(path, form)
+        if came.status == 422:
+            return came
         assert came.status == 303, came.words
         return self.get(came.headers["location"])
 

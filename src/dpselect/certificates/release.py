@@ -229,12 +229,18 @@ class Release(Planned, Generic[Answer]):
         return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
 
     def table(self) -> tuple[list[str], list[tuple[Value, ...]]]:
-        """The answer as a table, with its counts if there are any: the headings, and the rows."""
-        heads, rows = [*wording.heads(QUESTIONS[self.task], self)], self.rows()[1]
-        tallies = wording.tallies(self)
-        if tallies is None:
-            return heads, [*rows]
-        return [*heads, wording.tally_head(self)], [(*row, tally) for row, tally in zip(rows, tallies, strict=True)]
+        """The answer as a table, with its counts and intervals if there are any: the headings, and the rows."""
+        heads: list[str] = [*wording.heads(QUESTIONS[self.task], self)]
+        rows: list[tuple[Value, ...]] = [*self.rows()[1]]
+        tallies, ends = wording.tallies(self), columns(self)
+        if tallies is not None:
+            heads.append(wording.tally_head(self))
+            rows = [(*row, tally) for row, tally in zip(rows, tallies, strict=True)]
+        if "lower" in ends and len(ends["lower"]) == len(rows):
+            heads.append(f"{self.confidence:.0%} interval")
+            spans = map(wording.span, ends["lower"], ends["upper"])
+            rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
+        return heads, rows
 
     def to_pandas(self) -> Any:
         """The answer as a pandas frame with one row for each value.
@@ -317,12 +323,7 @@ class Release(Planned, Generic[Answer]):
     def _repr_html_(self) -> str:
         heads, rows = self.table()
         left = f"{len(rows) - _MOST_SHOWN:,} more rows: see rows()." if len(rows) > _MOST_SHOWN else ""
-        shown, ends = rows[:_MOST_SHOWN], columns(self)
-        if "lower" in ends and len(ends["lower"]) == len(rows):
-            heads = [*heads, f"{self.confidence:.0%} interval"]
-            spans = map(wording.span, ends["lower"], ends["upper"])
-            shown = [(*row, span) for row, span in zip(shown, spans, strict=False)]
-        return wording.html_table(heads, shown, left, self.promise, *self.sentences, self.basis_missing)
+        return wording.html_table(heads, rows[:_MOST_SHOWN], left, self.promise, *self.sentences, self.basis_missing)
 
 
 def claims(planned: Planned) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def lines(
         x: the axis below.
         y: the axis at the left.
         title: what is shown; broken into lines where it is long.
-        subtitle: under which conditions. A sentence is added where curves nearly coincide.
+        subtitle: under which conditions.
         steps: keep each point's height up to the next point, instead of a straight line to it.
 
     Raises:
@@ -136,7 +136,7 @@ def lines(
     {'text': ['A law']}
     """
     chart = frame(series, x, y, look(series, from_top(series, y)), steps=steps)
-    return finished(chart.properties(width=WIDTH, height=HEIGHT), title, f"{subtitle} {overlaps(series, y)}")
+    return finished(chart.properties(width=WIDTH, height=HEIGHT), title, subtitle)
 
 
 def frame(series: Sequence[Series], x: Axis, y: Axis, encodings: dict[str, Any], *, steps: bool = False) -> LayerChart:
@@ -181,24 +181,6 @@ def from_top(series: Sequence[Series], y: Axis) -> list[str]:
     ends = {one.name: float(each[-1]) if each.size else -math.inf for one, each in zip(series, heights, strict=True)}
     places = {name: round(end / least) if least > 0 and math.isfinite(end) else end for name, end in ends.items()}
     return sorted(places, key=places.__getitem__, reverse=True)
-
-
-def overlaps(series: Sequence[Series], y: Axis) -> str:
-    """Which curves nearly coincide everywhere, in a sentence, because no style can show it; nothing if none do."""
-    heights = [np.clip(np.where(y.drawable(one.y), one.y, np.nan), y.lowest, y.highest) for one in series]
-    heights = [np.log10(each) if y.log else each for each in heights]
-    span = float(np.nanmax(np.concatenate(heights)) - np.nanmin(np.concatenate(heights)))
-    clusters: dict[int, list[str]] = {}
-    for i, one in enumerate(series):
-        alike = (
-            first
-            for first in clusters
-            if np.array_equal(series[first].x, one.x)
-            and np.allclose(heights[first], heights[i], rtol=0, atol=_TOO_CLOSE * span, equal_nan=True)
-        )
-        clusters.setdefault(next(alike, i), []).append(one.name)
-    together = [", ".join(names) for names in clusters.values() if len(names) > 1]
-    return f"Nearly on one line: {'; '.join(together)}." if together else ""
 
 
 def _rows(one: Series, x: Axis, y: Axis) -> list[dict[str, object]]:

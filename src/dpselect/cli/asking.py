@@ -1,105 +1,45 @@
-"""A question of a table, from what was typed to what is printed.
-
-The parser takes a tenth of a second to import. So a question that is typed without a mistake is read here. Whatever is
-not typed in the plainest way is left to the parser: ``--help``, what is missing, unknown, repeated or not a number,
-other names of commands, ``--name=value``, and values that begin with a dash. Where both read, they find the same.
+"""A question of a table, from what was read to what is printed: a table for people, plain columns for pipes, the
+certificate for programs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of, words_of
-from dpselect.arguments import read as read_value
-from dpselect.cli.shared_options import filled, format_of, option_name, options_of
-from dpselect.cli.streams import refuse_unread, say, scan_progress
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
+from dpselect.cli.streams import escaped, printable, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
-from dpselect.questions.question import BY_NAME
+from dpselect.formats import WORDS, Format
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
     from dpselect.arguments import Argument
+    from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
     from dpselect.questions.question import Question
     from dpselect.session.dataset import Dataset
+    from dpselect.session.forecast import Forecast
     from dpselect.summaries import CandidateKind
 
 REFUSED = 2
 """Exit status for bad input, and for a question that is or would be refused."""
 
-Asked = tuple["type[Question]", str, str | None, dict[str, Any]]
-"""A question as it was typed: the arguments of `ask`."""
+_TO_COUNT_UNITS = "--usable-epsilon 0.05"
+"""`wording.TO_COUNT_UNITS` as it is typed."""
 
 
-class _NotPlainError(Exception):
-    """The parser has to read it."""
-
-
-def read(arguments: Sequence[str]) -> Asked | None:
-    """The question, or None if the parser has to read it.
-
-    >>> about, *asked = read(["count", "adult.csv", "--unit", "person_id", "--epsilon", "0.5"])
-    >>> about.name, asked
-    ('count', ['adult.csv', None, {'unit': 'person_id', 'epsilon': 0.5}])
-    >>> read(["count", "adult.csv", "--unit", "person_id"]), read(["count", "--help"])
-    (None, None)
-    """
-    name = arguments[0].replace("-", "_") if arguments else ""
-    if name not in BY_NAME or "_" in arguments[0]:
-        return None
-    with suppress(_NotPlainError, InvalidParameterError):
-        return _read(BY_NAME[name], list(arguments[1:]))
-    return None
-
-
-def _read(about: type[Question], rest: list[str]) -> Asked:
-    options = [each for part in options_of(about).values() for each in part]
-    named = {option_name(each): each for each in options}
-    positional, given = list[str](), dict[str, Any]()
-    while rest:
-        first = rest.pop(0)
-        option = named.get(first) if first == "--where" else named.pop(first, None)
-        if option is not None:
-            value = _value(option, rest)
-            given[option.name] = [*given.get(option.name, []), value] if option.kind == "where" else value
-        elif first and not first.startswith("-"):
-            positional.append(first)
-        else:
-            raise _NotPlainError
-    if any(each.default is REQUIRED and each.name not in given for each in options):
-        raise _NotPlainError
-    if len(positional) == 1 and about.argument("column").default is not REQUIRED:
-        return about, positional[0], None, given
-    if len(positional) != 2 + len(about.positional):
-        raise _NotPlainError
-    source, column, *texts = positional
-    own = {name: _value(about.argument(name), [text]) for name, text in zip(about.positional, texts, strict=True)}
-    return about, source, column, given | own
-
-
-def _value(option: Argument, rest: list[str]) -> Any:
-    """The value that follows an option; it is taken from `rest`."""
-    count = words_of(option.kind)
-    taken = [rest.pop(0) for _ in range(min(count, len(rest)))]
-    if len(taken) < count or any(not each or each.startswith("-") for each in taken):
-        raise _NotPlainError
-    # Levels are read with the question, whose errors name them.
-    return taken[0] if option.kind == "levels" else read_value(option.kind, option.name, *taken)
-
-
-def ask(about: type[Question], source: str, column: str | None, options: Mapping[str, Any]) -> int:
+def ask(about: type[Question], **given: Any) -> int:
     """Ask the question and print the answer; the exit status is `REFUSED` if an account would refuse it.
 
     Args:
         about: the question.
-        source: the table.
-        column: the column, if there is one.
-        options: the values of its options, with those that have no name after the column.
+        given: the values of its command's arguments, by their names.
     """
-    given = filled([each for part in options_of(about).values() for each in part], options)
-    from dpselect.cli.output import forecast_shown, shown, warning
+    source, column = given["source"], given["column"]
     from dpselect.session.dataset import Dataset
     from dpselect.session.described import seen
 
@@ -121,17 +61,21 @@ def ask(about: type[Question], source: str, column: str | None, options: Mapping
         if dry.unchecked:
             # The source is not quoted, as it may hold a password.
             say(f"{dry.unchecked}: computed from the arguments alone, no column is checked.")
-        print(forecast_shown(forecast, as_json=as_json, quiet=quiet))
+        print(forecast.to_json() if as_json else forecast_shown(forecast, quiet=quiet))
         return REFUSED if forecast.fits is False else 0
     refuse_unread()  # also if nothing is charged, because reading may take long
     with scan_progress(wanted=not quiet) as progress:
         reading = {name: given[name] for name in ("table", "memory_limit", "source_name")}
-        reading = {name: value for name, value in reading.items() if value is not None}
         release = question_of(Dataset(source, progress=progress, times=given["times"], **reading, **who))
-    print(shown(release, as_json=as_json, quiet=quiet))
+    print(release.to_json() if as_json else shown(release, quiet=quiet))
     if quiet and not as_json and (said := warning(release)):
         say(said)
     return 0
+
+
+def format_of(given: Mapping[str, Any]) -> Format:
+    """The declared format."""
+    return Format(**{each.name: given[each.name] for each in WORDS})
 
 
 def values_of(
@@ -184,3 +128,44 @@ def _paying(given: Mapping[str, Any]) -> Ledger | None:
             return super().charge(*given, **named)
 
     return ChargingIfRead(given["ledger"], anchor=given["anchor"])
+
+
+def shown(release: Release, *, quiet: bool = False) -> str:
+    """What is printed of the release; nothing else is written to standard output."""
+    heads, rows = release.table()
+    lines = [tuple(printable(as_text(cell)) for cell in row) for row in rows]
+    if quiet:
+        is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
+        first, end = 0 if is_labelled else 1, 2 if release.counts is None else 3  # without intervals
+        return "\n".join("  ".join(line[first:end]) for line in lines)
+    missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
+    sentences = release.promise, *release.sentences, missing, _provenance(release)
+    return "\n".join(
+        [table([*map(printable, heads)], lines, right={0, 2}, bold=1), "", *map(escaped, filter(None, sentences))]
+    )
+
+
+def warning(release: Release) -> str:
+    """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
+    if release.seeded:
+        return release.promise
+    return escaped(release.basis) if wording.LOUD in release.basis else ""
+
+
+def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
+    """What is printed for a question that was only planned."""
+    if quiet:
+        return as_text(forecast.guarantee.epsilon)
+    text = str(forecast).replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
+    for name in (forecast.unit, forecast.column):
+        text = text.replace(name, escaped(name))
+    return "\n".join(map(escaped, text.split("\n")))
+
+
+def _provenance(release: Release) -> str:
+    drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
+    origin = wording.provenance(QUESTIONS[release.task], release)
+    charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
+    if release.receipt is not None:
+        charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
+    return f"Drawn by {drawn}, {origin}. {charge}"

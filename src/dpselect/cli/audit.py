@@ -9,7 +9,7 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
-from dpselect.cli.options import Json, Number, Text, Whole, in_one_piece
+from dpselect.cli.commands import Json, Number, Text, Whole
 from dpselect.cli.streams import printable
 from dpselect.errors import InvalidParameterError, Shown, did_you_mean, typed
 
@@ -17,10 +17,8 @@ BROKEN = 1
 """The exit status if the claim is refuted."""
 
 
-@in_one_piece
 def audit(
     sampler: Text,
-    /,
     *,
     claimed_epsilon: Number,
     claimed_delta: Number = 0.0,

@@ -6,17 +6,14 @@ import sys
 from dataclasses import replace
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from dpselect.arguments import OF_VIEWS, Argument
-from dpselect.cli.asking import values_of
-from dpselect.cli.options import OF_GROUPS, OF_QUESTION, SHARED, Table, with_options
-from dpselect.cli.shared_options import CANDIDATES_AS, GROUPS, format_of, shared
-from dpselect.cli.shared_options import SHARED as OF_QUESTIONS
+from dpselect.cli.asking import format_of, values_of
+from dpselect.cli.commands import GROUPS, SHARED, Table, shared, with_options
 from dpselect.cli.streams import printable, say, scan_progress
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
 from dpselect.session.described import seen
+from dpselect.summaries.kinds import TYPES
 
 _KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
 _TAKEN = (
@@ -31,25 +28,24 @@ _TAKEN = (
 _READING = shared("memory_limit")
 _IGNORED = tuple(
     replace(each, kind="flag" if each.kind == "flag" else "any text", default=None)
-    for each in {**_KNOWN, **{each.name: each for each in OF_QUESTIONS}}.values()
+    for each in {**_KNOWN, **{each.name: each for each in SHARED}}.values()
     if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING, *WORDS)}
 )
 """Options that change no row it reads: understood, so that only the word for the question is replaced."""
 
 
 @with_options(
-    (OF_QUESTION, (*_TAKEN, CANDIDATES_AS)),
-    (OF_GROUPS, GROUPS),
-    (SHARED, (*_READING, *WORDS)),
-    (None, _IGNORED),
+    OF_QUESTION=(*_TAKEN, TYPES["candidates"]),
+    OF_GROUPS=GROUPS,
+    OF_ALL=(*_READING, *WORDS),
+    UNSHOWN=_IGNORED,
 )
 def check(
     source: Table,
-    column: Annotated[str, Parameter(help="Column of the question.")],
-    sum: Annotated[str | None, Parameter(help="For best-by: the column that it adds up.")] = None,
-    /,
+    column: Annotated[str, Argument("text", "Column of the question.")],
+    sum: Annotated[str | None, Argument("text", "For best-by: the column that it adds up.")] = None,
     *,
-    unit: Annotated[str, Parameter(help="Column that identifies whom a row belongs to.")],
+    unit: Annotated[str, Argument("text", "Column that identifies whom a row belongs to.")],
     **given: Any,
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
@@ -63,8 +59,7 @@ def check(
     """
     import dpselect as dps
 
-    reading = {each.name: given[each.name] for each in _READING if given[each.name] is not None}
-    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
+    data = dps.Dataset(source, unit=unit, format=format_of(given), memory_limit=given["memory_limit"])
     values = values_of(_TAKEN, given, data, source, column)
     view = seen(data, **values_of(OF_VIEWS, given, data, source))
     with scan_progress() as progress:
@@ -76,8 +71,8 @@ def check(
         say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")
 
 
-@with_options((SHARED, (*shared("table"), *WORDS)))
-def columns(source: Table, /, **given: Any) -> None:
+@with_options(OF_ALL=(*shared("table"), *WORDS))
+def columns(source: Table, **given: Any) -> None:
     """Show what the columns are called, and their types where the format has types.
 
     dpselect columns adult.csv

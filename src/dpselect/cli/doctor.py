@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpselect import PermuteAndFlip, __version__
-from dpselect.cli.options import Json
+from dpselect.cli.commands import Json
 from dpselect.cli.streams import printable
 
 

@@ -8,9 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
-
-from dpselect.cli.options import Json, Limit, Whole, in_one_piece
+from dpselect.arguments import Argument, Exact
+from dpselect.cli.commands import Json, Relation, Text, Whole
 from dpselect.cli.streams import escaped, table
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
@@ -18,38 +17,28 @@ from dpselect.privacy import Neighbours
 if TYPE_CHECKING:
     from dpselect.ledger import Account, Entry, Ledger
 
-Url = Annotated[str, Parameter(help="File or database of the ledger.")]
-Name = Annotated[str, Parameter(help="Name of the account.")]
-OneOrAll = Annotated[str | None, Parameter(help="Name of an account. Default: all.")]
-Anchor = Annotated[str | None, Parameter(help="File that records the latest entry of each account.")]
+Url = Annotated[str, Argument("any text", "File or database of the ledger.")]
+Name = Annotated[str, Argument("any text", "Name of the account.")]
+OneOrAll = Annotated[str | None, Argument("any text", "Name of an account. Default: all.")]
+Anchor = Annotated[str | None, Argument("any text", "File that records the latest entry of each account.")]
+Limit = Annotated[Exact, Argument("exact", "")]
+"""A decimal of few digits is the double that it is as the epsilon of a question, which so fits into it."""
 
 _HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
 _PAGE = 1000
 """Entries of a long history, which need not fit into memory."""
 _EXPECTED = "ACCOUNT:ENTRY:HASH, such as clicks:17:4f0c... of a receipt"
 
-ledger_app = App(
-    name="ledger",
-    help="Keep accounts of privacy budgets: what was promised, and how much is spent.\n\n"
-    "LEDGER is a file on a local disk, such as sqlite:///budget.db,\n"
-    "or a database, such as postgresql://user@host/database.",
-    help_format="plaintext",
-    version_flags=[],
-)
 
-
-@ledger_app.command(name="open")
-@in_one_piece
 def open_account(
     ledger: Url,
     account: Name,
-    /,
     *,
     epsilon: Limit,
     delta: Limit = 0.0,
     set_aside: Limit = 0.0,
-    unit: str | None = None,
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    unit: Text | None = None,
+    neighbours: Relation = Neighbours.ADD_REMOVE,
     anchor: Anchor = None,
     as_json: Json = False,
 ) -> None:
@@ -61,9 +50,9 @@ def open_account(
         --epsilon 3 --unit session
 
     Args:
-        epsilon: Limit, compared exactly. A fraction such as 1/10 is exact. A decimal counts as the nearest double, as
-            it does for a question's epsilon: 0.5 and 0.25 are exact, 0.1 is a little more than a tenth. So one 0.1
-            fits into 0.1 but not into 1/10, and ten of them fit into 1.000001 but not into 1.
+        epsilon: Limit, compared exactly. A fraction such as 1/10 is exact. A decimal of up to 15 digits counts as the
+            nearest double, as it does for a question's epsilon: 0.5 and 0.25 are exact, 0.1 is a little more than a
+            tenth. So one 0.1 fits into 0.1 but not into 1/10, and ten of them fit into 1.000001 but not into 1.
         delta: Probability with which epsilon may fail, written like epsilon. Above 0, it allows more answers, from
             about ten on.
         set_aside: Part of delta reserved for mechanisms that have a delta of their own.
@@ -76,15 +65,13 @@ def open_account(
     _show_accounts([found], as_json)
 
 
-@ledger_app.command
-def show(ledger: Url, account: OneOrAll = None, /, *, as_json: Json = False) -> None:
+def show(ledger: Url, account: OneOrAll = None, *, as_json: Json = False) -> None:
     """Show what is left of an account, or of all accounts."""
     with _opened(ledger) as opened:
         _show_accounts(opened.accounts() if account is None else [opened.account(account)], as_json)
 
 
-@ledger_app.command
-def history(ledger: Url, account: Name, /, *, last: Whole | None = None, as_json: Json = False) -> None:
+def history(ledger: Url, account: Name, *, last: Whole | None = None, as_json: Json = False) -> None:
     """Show the entries of an account, in order.
 
     Args:
@@ -96,14 +83,12 @@ def history(ledger: Url, account: Name, /, *, last: Whole | None = None, as_json
             _print(as_json, [entry.to_dict() for entry in page], _HISTORY, map(_line, page))
 
 
-@ledger_app.command
 def limit(
     ledger: Url,
     account: Name,
-    /,
     *,
     epsilon: Limit,
-    reason: str = "",
+    reason: Text = "",
     anchor: Anchor = None,
     as_json: Json = False,
 ) -> None:
@@ -118,30 +103,26 @@ def limit(
     _show_accounts([changed], as_json)
 
 
-@ledger_app.command
-def close(ledger: Url, account: Name, /, *, anchor: Anchor = None, as_json: Json = False) -> None:
+def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: Json = False) -> None:
     """Close an account permanently: nothing more can be charged to it."""
     with _opened(ledger, anchor) as opened:
         closed = opened.close(account)
     _show_accounts([closed], as_json)
 
 
-@ledger_app.command
-def export(ledger: Url, account: OneOrAll = None, /) -> None:
+def export(ledger: Url, account: OneOrAll = None) -> None:
     """Print all entries as JSON, one per line, with the text that each hash is computed from."""
     with _opened(ledger) as opened:
         for line in opened.export(account):
             print(line)
 
 
-@ledger_app.command(name="verify")
 def verify_chain(
     ledger: Url,
     account: OneOrAll = None,
-    /,
     *,
     anchor: Anchor = None,
-    expect: Annotated[list[str] | None, Parameter(negative=())] = None,
+    expect: Annotated[list[str] | None, Argument("where", "")] = None,
     as_json: Json = False,
 ) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
@@ -158,8 +139,7 @@ def verify_chain(
         _show_verified(opened.verify(account, expected=known), as_json)
 
 
-@ledger_app.command
-def anchor(ledger: Url, /, *, to: str, as_json: Json = False) -> None:
+def anchor(ledger: Url, *, to: Text, as_json: Json = False) -> None:
     """Record the latest entry of each account outside the ledger.
 
     Keep the anchor where it is not lost or restored together with the ledger:
@@ -174,8 +154,7 @@ def anchor(ledger: Url, /, *, to: str, as_json: Json = False) -> None:
     _print(as_json, noted, ["account", "noted up to entry", "hash"], [[*map(str, each.values())] for each in noted])
 
 
-@ledger_app.command
-def backup(ledger: Url, /, *, to: Path, anchor: Anchor = None, as_json: Json = False) -> None:
+def backup(ledger: Url, *, to: Text, anchor: Anchor = None, as_json: Json = False) -> None:
     """Copy the ledger into a new file while others continue to charge, and verify the copy.
 
     LEDGER is a file. For a database on a server, make a dump instead. A lost

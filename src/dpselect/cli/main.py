@@ -13,19 +13,19 @@ import sys
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dpselect import __version__
 from dpselect.cli.streams import can_be_written, encode_anything, fill_closed, say
 
 if TYPE_CHECKING:
-    from cyclopts import CycloptsError
-
-    from dpselect.errors import SelectionError
     from dpselect.ledger import Receipt
 
 BAD_INPUT, UNFORESEEN, BROKEN_PIPE = 2, 1, 141
+
+_HELP = ("-h", "--help", "--help-all")
+_GROUPS: list[list[str]] = [[], ["ledger"]]
+"""Words that call no command, but the list of those that there are."""
 
 
 class _EndedError(KeyboardInterrupt):
@@ -84,28 +84,28 @@ def _run(given: list[str]) -> int:
     if given == ["--version"]:  # so that nothing is imported for it
         print(__version__, flush=True)
         return 0
-    from dpselect.cli.asking import ask, read
+    from dpselect.cli.commands import command
+    from dpselect.cli.reading import called, in_words, read, without_passwords
     from dpselect.errors import FaultError, SelectionError
 
-    asked = read(given)
-    refusals: tuple[type[CycloptsError] | type[SelectionError], ...] = (SelectionError,)
-    if asked is None:
-        from dpselect.cli.app import CycloptsError, run
-
-        refusals, call = (SelectionError, CycloptsError), partial(run, given)
-    else:
-        call = partial(ask, *asked)
+    found = None
     try:
-        with _warnings_in_one_line():
-            status = call()
-        sys.stdout.flush()
-    except refusals as error:
-        status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
-        from dpselect.cli.app import app
-        from dpselect.cli.wording import error_in_words, without_passwords
+        words = [each for each in given if each not in _HELP]
+        if words != given or words in _GROUPS:
+            from dpselect.cli.help import help_of, listed
 
-        return _report(without_passwords(error_in_words(error, given, app), given), status)
-    return status if isinstance(status, int) else 0
+            brief = "--help-all" not in given
+            print(listed(*words) if words in _GROUPS else help_of(command(called(words)), brief=brief))
+            return 0
+        name = called(given)
+        found = command(name)
+        with _warnings_in_one_line():
+            status = found.run(**read(found, given[len(name.split()) :]))
+        sys.stdout.flush()
+    except SelectionError as error:
+        status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
+        return _report(without_passwords(in_words(error, found), given), status)
+    return status or 0
 
 
 def _end_like_an_interrupt(*names: str) -> None:

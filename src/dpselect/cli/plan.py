@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from dpselect import __version__
+from dpselect.arguments import Argument, read
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
-from dpselect.cli.options import Flag, Json, Number, Whole, in_one_piece
+from dpselect.cli.commands import Flag, Json, Number, Whole
+from dpselect.cli.streams import table
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.planning import epsilon_for, error_curve
 from dpselect.questions.words import as_text, counted
-
-_WIDEST = 100
-"""Width of a paragraph, however wide the window is."""
 
 _EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
@@ -36,13 +31,12 @@ _CHOICES = {
 """In JSON, each has the name under which `dpselect` exports it."""
 
 
-@in_one_piece
 def plan(
     *,
     candidates_count: Whole,
     sensitivity: Number = 1.0,
     monotonic: Flag = False,
-    epsilon: Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="")] | None = None,
+    epsilon: Annotated[str | None, Argument("levels", "")] = None,
     confidence: Number = 0.99,
     expected_error: Number | None = None,
     within: Number | None = None,
@@ -63,7 +57,7 @@ def plan(
         sensitivity: Largest change of any score by one unit. With the default, errors are in multiples of this change.
         monotonic: One unit changes all scores in the same direction, as for counts when a unit is added or removed.
             Halves the epsilon needed for a given error.
-        epsilon: Privacy loss to plan for; repeat the option for several. Default: 0.01 0.03 0.1 0.3 1 3 10.
+        epsilon: Privacy loss to plan for, or several: 0.1,0.3,1. Default: 0.01,0.03,0.1,0.3,1,3,10.
         confidence: Confidence level of the error bound.
         expected_error: Find the epsilon that brings the expected error down to this.
         within: Find the epsilon that keeps the error within this, at the confidence level.
@@ -73,7 +67,8 @@ def plan(
         "sensitivity": positive_sensitivity(sensitivity),
         "monotonic": monotonic,
     }
-    epsilons = sorted({positive_epsilon(each) for each in epsilon or _EPSILONS})
+    planned_for = _EPSILONS if epsilon is None else read("levels", "epsilon", epsilon)
+    epsilons = sorted({positive_epsilon(each) for each in planned_for})
     confidence = probability(confidence, "confidence")
     bounded = {"within": within, "confidence": confidence}
     targets: list[dict[str, Any]] = [{"expected_error": expected_error}, bounded]
@@ -93,11 +88,13 @@ def plan(
     if as_json:
         print(json.dumps(found, sort_keys=True, allow_nan=False, ensure_ascii=False))
         return
-    for sentence in _introduction(found):
-        print(_wrapped(sentence))
-    print("", *_table(found), "", sep="\n")
-    for sentence in _conclusions(found):
-        print(_wrapped(sentence))
+    alike = ", all in the same direction (monotonic)" if monotonic else ""
+    print(f"One selection among {counted(setting['n'], 'candidate')}, in the worst case over all scores.")
+    print("An error is how far the selected score is below the best. One unit (a person, a session) changes each score")
+    print(f"by at most {as_text(setting['sensitivity'])}{alike}.\n")
+    heads = ["epsilon", "expected", f"{percent(confidence)} bound", "mechanism"]
+    print(table(heads, [*_lines(found)], right={0, 1, 2}))
+    print("", *_conclusions(found), sep="\n")
 
 
 def _rows(setting: Mapping[str, Any], confidence: float, epsilons: list[float]) -> list[dict[str, Any]]:
@@ -111,29 +108,13 @@ def _rows(setting: Mapping[str, Any], confidence: float, epsilons: list[float]) 
     return rows
 
 
-def _introduction(plan: Mapping[str, Any]) -> Iterator[str]:
-    """What is planned, and what the figures mean."""
-    yield f"One selection among {counted(plan['candidates_count'], 'candidate')}, in the worst case over all scores."
-    alike = ", all in the same direction (monotonic)" if plan["monotonic"] else ""
-    yield (
-        "An error is how far the selected score is below the best. One unit (a person, a session) changes each score "
-        f"by at most {as_text(plan['sensitivity'])}{alike}."
-    )
-
-
-def _table(plan: Mapping[str, Any]) -> Iterator[str]:
-    """Epsilon, and for each mechanism its expected error and bound side by side, in lines."""
-    rows = plan["table"]
-    columns = [["", "epsilon", *(as_text(row["epsilon"]) for row in rows)]]
-    columns[0] = [cell.rjust(max(map(len, columns[0]))) for cell in columns[0]]
-    for name, kind in _CHOICES.items():
-        found = [row[kind.__name__] for row in rows]
-        errors = ["expected", *(figure(each["expected_error"]) for each in found)]
-        bounds = [f"{percent(plan['confidence'])} bound", *(figure(each["error_bound"], up=True) for each in found)]
-        widths = [max(map(len, each)) for each in (errors, bounds)]
-        pairs = [f"{one.rjust(widths[0])}  {other.rjust(widths[1])}" for one, other in zip(errors, bounds, strict=True)]
-        columns.append([name.ljust(len(pairs[0])), *(pair.ljust(len(name)) for pair in pairs)])
-    return ("   ".join(line).rstrip() for line in zip(*columns, strict=True))
+def _lines(plan: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """For each epsilon and mechanism its expected error and bound."""
+    for row in plan["table"]:
+        for name, kind in _CHOICES.items():
+            found = row[kind.__name__]
+            errors = figure(found["expected_error"]), figure(found["error_bound"], up=True)
+            yield as_text(row["epsilon"]), *errors, name
 
 
 def _conclusions(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -153,13 +134,6 @@ def _conclusions(plan: Mapping[str, Any]) -> Iterator[str]:
     if plan["candidates_count"] > 1:
         yield "For Laplace noise the expected errors are the worst known, but not proved to be the worst."
     yield "Planned from public arguments only; nothing was spent."
-
-
-def _wrapped(sentence: str) -> str:
-    width = min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST)
-    kept_together = sentence.replace(" = ", "\xa0=\xa0").replace(" %", "\xa0%")
-    lines = textwrap.fill(kept_together, max(width, 20), break_long_words=False, break_on_hyphens=False)
-    return lines.replace("\xa0", " ")
 
 
 def figure(value: float | None, *, up: bool = False) -> str:

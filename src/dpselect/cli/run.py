@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dpselect.cli.asking import REFUSED
-from dpselect.cli.options import File, Flag, Json, Text, in_one_piece
+from dpselect.cli.commands import Flag, Json, Text
 from dpselect.cli.streams import printable, refuse_unread, say, scan_progress
 
 
-@in_one_piece
 def run(
-    plan: File,
-    /,
+    plan: Text,
     *,
     out: Text | None = None,
     dry_run: Flag = False,

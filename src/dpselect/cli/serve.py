@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpselect.cli.options import SHARED, Flag, Table, Whole, in_one_piece, with_options
-from dpselect.cli.shared_options import format_of, shared
+from dpselect.cli.asking import format_of
+from dpselect.cli.commands import Flag, Table, Text, Whole, shared, with_options
 from dpselect.formats import WORDS
 
 _SHARED = shared("neighbours table memory_limit source_name times ledger account anchor")
 
 
-@with_options((SHARED, (*_SHARED, *WORDS)))
-@in_one_piece
+@with_options(OF_ALL=(*_SHARED, *WORDS))
 def serve(
     source: Table | None = None,
-    /,
     *,
-    unit: str | None = None,
-    host: str = "127.0.0.1",
+    unit: Text | None = None,
+    host: Text = "127.0.0.1",
     port: Whole = 0,
     no_browser: Flag = False,
     i_know_who_can_reach_this: Flag = False,

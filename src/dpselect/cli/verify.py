@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli.options import File, Json
+from dpselect.cli.commands import Json, Text
 from dpselect.cli.streams import escaped
 from dpselect.errors import InvalidCertificateError, Shown
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LARGEST = 100_000_000
 
 
-def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = False) -> None:
+def verify(certificate: Text, *, ledger: Text | None = None, as_json: Json = False) -> None:
     """Recompute the guarantee of a release from its certificate.
 
     dpselect verify release.json --ledger sqlite:///budget.db

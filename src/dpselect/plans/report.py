@@ -152,8 +152,8 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
 def rows_of(release: Release[Any]) -> tuple[list[str], list[tuple[Value, ...]]]:
     """The headings and the rows of an answer, with its counts; no headings if it is a single value."""
     heads, rows = release.table()
-    is_single = len(rows) == 1 and len(heads) == 2 and release.groups is None
-    return ([], [rows[0][1:]]) if is_single else (heads, rows)
+    is_single = len(rows) == 1 and release.counts is None and release.groups is None
+    return ([], [rows[0][1:2]]) if is_single else (heads, rows)
 
 
 def is_drawn(release: Release[Any]) -> bool:

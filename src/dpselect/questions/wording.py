@@ -88,7 +88,7 @@ def ends_shown(lower: float, upper: float) -> tuple[str, str]:
     if isinstance(lower, int) and isinstance(upper, int):
         return f"{lower:,}", f"{upper:,}"
     if not 0.0 < half < math.inf:
-        return as_text(lower), as_text(upper)
+        return f"{lower:,.10g}", f"{upper:,.10g}"
     place = 10.0 ** max(0, 1 - math.floor(math.log10(half)))
     return as_text(math.floor(lower * place) / place), as_text(math.ceil(upper * place) / place)
 

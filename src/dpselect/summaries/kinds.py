@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
+from dpselect.arguments import Argument
 from dpselect.errors import InvalidCandidatesError, typed
 
 
@@ -20,6 +21,18 @@ class CandidateKind(StrEnum):
     TEXT = "text"
     DATE = "dates"
     BOOLEAN = "booleans"
+
+
+TYPES = {
+    name: Argument(
+        CandidateKind,
+        f"Type of the {name}. Default: the column's type; for CSV, integers if all look like it (007 does not).",
+        f"{name}_as",
+        None,
+    )
+    for name in ("candidates", "groups")
+}
+"""Beside a list that is written as a text."""
 
 
 def candidate_kind(value: object) -> CandidateKind:

@@ -57,7 +57,7 @@ def question(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respon
 
 def _confirmation(pages: Pages, asked: PageRequest) -> Response:
     form = Form.read(asked.form.about, asked.form.site, asked.form.typed)  # the account may be another one now
-    plan = planned(form, pages.others)
+    plan = planned(form)
     if plan is None:
         return pages.error(400, "That did not work", " ".join(form.errors.values()))
     cost = wording.cost(plan.forecast, plan.forecast.guarantee.epsilon)
@@ -183,10 +183,9 @@ def table_of(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
 
 def _interval(release: Release[Any]) -> dict[str, Any] | None:
     """Where a single number is in its interval, from 0 to 1, and the ends as texts; None if there is no interval."""
-    held = columns(release)
-    if "lower" not in held:
+    if release.interval is None:
         return None
-    ((lower, upper, number),) = zip(held["lower"], held["upper"], held.get("units", held["released"]), strict=True)
+    (lower, upper), number = release.interval, release.value if release.counts is None else release.counts
     share = round((number - lower) / (upper - lower), 4) if upper > lower else 0.5
     low, high = wording.ends_shown(lower, upper)
     return {"lower": low, "upper": high, "share": share}
@@ -197,7 +196,11 @@ def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
     if not is_drawn(release):
         return "", ""
     try:
-        return pages.pictures.once(id, lambda: svg_without_title(release.plot())), ""
+        held, svg = pages.picture
+        if held != id:
+            svg = svg_without_title(release.plot())
+            pages.picture = id, svg
+        return svg, ""
     except InvalidParameterError:
         return "", ""
     except MissingExtraError:

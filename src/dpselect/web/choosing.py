@@ -38,37 +38,29 @@ def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 
 def ask(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """The form of a question, empty, or as it was filled in for another answer or with what is wrong."""
+    """The form of a question, empty, or as it was filled in for another answer."""
     about = _question(pages, request)
-    wrong = pages.questions.wrong(request.query_params.get("wrong", ""))
-    if wrong is not None and wrong.about is about:
-        form = Form.read(about, pages.site, wrong.typed)
-        _is_right(form)
-        return pages.shown("ask.html", status=422, form=form, plan=planned(form, pages.others))
     earlier = pages.questions.find(request.query_params.get("from", ""))
     if earlier is not None and earlier.form.about is about:
         form = Form.read(about, pages.site, earlier.form.typed | {"site": ""})
     else:
         form = Form.empty(about, pages.site)
-    return pages.shown("ask.html", form=form, plan=planned(form, pages.others))
+    return pages.shown("ask.html", form=form, plan=planned(form))
 
 
 def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """The plan after a field was changed, with the sentences of errors beside their fields."""
     form = Form.read(_question(pages, request), pages.site, typed)
-    return pages.shown("plan_update.html", form=form, plan=planned(form, pages.others))
+    return pages.shown("plan_update.html", form=form, plan=planned(form))
 
 
 def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """Go on to the confirmation, under an id of its own; or back to the form with what is wrong.
-
-    Both are pages that can be loaded again.
-    """
+    """Go on to the confirmation, under an id of its own; or the form again with what is wrong."""
     about = _question(pages, request)
     form = Form.read(about, pages.site, typed)
     epsilon = form.epsilon
     if not _is_right(form) or epsilon is None:
-        return RedirectResponse(f"/ask/{about.name}?wrong={pages.questions.keep_wrong(form)}", status_code=303)
+        return pages.shown("ask.html", status=422, form=form, plan=planned(form))
     form.site.people = form.text("people") or form.site.people
     asked = pages.questions.confirm(form, epsilon)
     return RedirectResponse(f"/release/{asked.id}", status_code=303)
@@ -83,8 +75,6 @@ def _is_right(form: Form) -> bool:
 
     say_missing()
     epsilon = form.epsilon
-    if form.site.source is None:
-        form.errors.setdefault("", "Without a table nothing is released.")
     if epsilon is None or form.errors or form.forecast(epsilon, paying=True) is None:
         say_missing()
         return False
@@ -94,8 +84,6 @@ def _is_right(form: Form) -> bool:
 def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
     about = _question(pages, request)
-    if pages.site.source is None:
-        raise HTTPException(404)
     form = Form.read(about, pages.site, typed)
     if form.errors:
         return _shown(pages, "", Stage.REFUSED, None, 0.0, "Fill in the form first.")

@@ -15,6 +15,7 @@ from dpselect.questions.question import Question
 from dpselect.session.described import seen
 from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
+from dpselect.summaries.kinds import TYPES
 from dpselect.web.site import Site
 from dpselect.web.words import error_in_words, helped, in_two, label, said_back, title
 
@@ -111,21 +112,16 @@ def fields_of(about: type[Question], site: Site) -> list[Field]:
     own.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
     main = [each for each in own if each.default is REQUIRED or each.name in order[1:]]
     more = [each for each in own if each not in main]
-    more += [_kind_of("candidates")] if about.chooses() else []
+    more += [TYPES["candidates"]] if about.chooses() else []
     more += [each for each in OF_EVERY_QUESTION if each.name != "request"]
     more += [each for each in OF_VIEWS if each.name == "where"]
     listed = [(each, "main") for each in main] + [(each, "more") for each in more]
     listed += [(_PEOPLE, "plan")] if about.name in ABOUT_PEOPLE else []
     for each in OF_VIEWS:
         if each.name != "where":
-            listed += [(each, "groups"), *([(_kind_of("groups"), "groups")] if each.name == "groups" else [])]
+            listed += [(each, "groups"), *([(TYPES["groups"], "groups")] if each.name == "groups" else [])]
     examples["people"] = site.people
     return [_field(each, part, columns, site, examples.get(each.name, "")) for each, part in listed]
-
-
-def _kind_of(listed: str) -> Argument:
-    help = f"Type of the {listed}. Default: the column's type; for CSV, integers if all look like it (007 does not)."
-    return Argument(CandidateKind, help, f"{listed}_as", None)
 
 
 def _field(argument: Argument, part: str, columns: Sequence[tuple[str, str]], site: Site, example: str) -> Field:
@@ -134,7 +130,7 @@ def _field(argument: Argument, part: str, columns: Sequence[tuple[str, str]], si
     default = example if given else str(argument.default).removesuffix(".0")
     choices: list[tuple[str, str]] = []
     if kind == "text":  # every one of them names a column
-        default = "value" if site.source is None and needed else ""
+        default = ""
         choices = [each for each in columns if argument.name != "column" or each[0] != site.unit]
     elif not isinstance(kind, str):
         choices = [(word, str(each)) for word, each in arguments.words_for(kind).items()]
@@ -211,12 +207,6 @@ class Form:
     def title(self) -> str:
         """What it asks, in everyday words."""
         return title(self.about, self.arguments)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What a plan depends on, besides epsilon."""
-        texts = {name: text for name, text in self.typed.items() if name not in ("epsilon", "site")}
-        return self.about.name, self.site.id, self.site.stamp, tuple(sorted(texts.items()))
 
     def forecast(self, epsilon: float, *, paying: bool = False) -> Forecast | None:
         """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""

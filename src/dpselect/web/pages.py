@@ -19,7 +19,7 @@ from starlette.routing import Route
 from dpselect import __version__
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.words import as_text
-from dpselect.web.planning import Latest, left_text
+from dpselect.web.planning import left_text
 from dpselect.web.releasing import PageRequest, Questions
 from dpselect.web.site import Folder, Site
 from dpselect.web.words import GROUPS, does, in_few_words, label, options_in_words, title
@@ -45,16 +45,14 @@ class Pages:
         site: what they are about now.
         folder: whose tables can be chosen; None: the table was named in the command.
         questions: what was asked so far.
-        others: what other epsilons would give, by what that depends on.
-        pictures: of answers, by their ids.
+        picture: of the latest answer that was looked at, with its id: a page and its picture come one after the other.
         start: what the command said of every table.
     """
 
     site: Site
     folder: Folder | None = None
     questions: Questions = field(default_factory=Questions)
-    others: Latest[tuple[tuple[str, str], ...]] = field(default_factory=Latest[tuple[tuple[str, str], ...]])
-    pictures: Latest[str] = field(default_factory=Latest[str])
+    picture: tuple[str, str] = "", ""
     start: Site = field(init=False)
 
     def __post_init__(self) -> None:

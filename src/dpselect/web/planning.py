@@ -6,49 +6,19 @@ Everything here follows from public arguments alone: no row is read.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from threading import Lock
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 from dpselect.ledger.accounts import Account, as_written, with_few_digits
 from dpselect.plans.report import in_words
 from dpselect.privacy import EACH_ROW
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import cost_shown, rounded_up
+from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import as_text
 from dpselect.session.forecast import Forecast
 from dpselect.web.forms import Form
-
-Made = TypeVar("Made")
-
-OTHERS = (0.1, 0.25, 0.5, 1.0, 2.0)
-"""Epsilons whose accuracy is shown beside a plan."""
-
-_KEPT = 64
-
-
-class Latest(Generic[Made]):
-    """The latest of what takes longer to make than all the rest of a page: each is made once."""
-
-    def __init__(self) -> None:
-        self._held = OrderedDict[Hashable, Made]()
-        self._lock = Lock()
-
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made for this key, or is made now."""
-        with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key]
-        made = make()
-        with self._lock:
-            self._held[key] = made
-            while len(self._held) > _KEPT:
-                self._held.popitem(last=False)
-        return made
+from dpselect.web.words import in_two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +30,6 @@ class ShownPlan:
         within: how far it may be from the truth, in its own unit; empty if the bound is about something else.
         accuracy, promise, why: sentences.
         budget: what it leaves of the account; None without one.
-        others: other epsilons, each with its error, as texts.
     """
 
     forecast: Forecast
@@ -69,16 +38,10 @@ class ShownPlan:
     promise: str
     why: str
     budget: Budget | None
-    others: tuple[tuple[str, str], ...]
 
 
-def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> ShownPlan | None:
-    """The plan of what was typed; None if there is none yet, with errors kept in the form.
-
-    Args:
-        form: what was typed.
-        others: the rows of other epsilons that were made before.
-    """
+def planned(form: Form) -> ShownPlan | None:
+    """The plan of what was typed; None if there is none yet, with errors kept in the form."""
     epsilon = form.epsilon
     if epsilon is None or not form.is_complete:
         return None
@@ -94,14 +57,7 @@ def planned(form: Form, others: Latest[tuple[tuple[str, str], ...]]) -> ShownPla
         promise=in_words(forecast.guarantee),
         why=f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip(),
         budget=None if held is None else budget_of(held, forecast),
-        others=others.once(form.key, lambda: _others(form)),
     )
-
-
-def _others(form: Form) -> tuple[tuple[str, str], ...]:
-    forecasts = ((epsilon, form.forecast(epsilon)) for epsilon in OTHERS)
-    shown = [(as_text(epsilon), _within(form, each)[0]) for epsilon, each in forecasts if each is not None]
-    return tuple(each for each in shown if each[1])
 
 
 def _within(form: Form, forecast: Forecast) -> tuple[str, int | None]:
@@ -179,17 +135,9 @@ def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
         after=as_text(round(float(max(left - cost, Fraction(0))), 6)),
         spent=spent,
         cost=min(part(cost), round(100 - spent, 2)),
-        refused="" if forecast is None or forecast.fits else _refused(account, forecast),
+        refused="" if forecast is None or forecast.fits else in_two(forecast.charge)[0],
         is_free=is_free,
     )
-
-
-def _refused(account: Account, forecast: Forecast) -> str:
-    if forecast.delta > account.set_aside_left:
-        aside = f"has delta = {as_text(account.set_aside_left)} left for questions that need one"
-        return f"Account {account.name} {aside}, and this needs {as_text(forecast.delta)}."
-    left = left_text(account.left if forecast.left is None else forecast.left)
-    return f"Account {account.name} has epsilon = {left} left: {cost_shown(forecast.epsilon)} is too much."
 
 
 def left_text(left: float) -> str:

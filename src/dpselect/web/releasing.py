@@ -26,9 +26,6 @@ PREFIX = "page-"
 _MOST_OPEN = 1000
 """Confirmations that were shown and not used; older ones are forgotten."""
 
-_MOST_WRONG = 50
-"""Forms with something wrong that can be loaded again."""
-
 _MOST_LOOKED = 50
 """Looks at the rows that are over and can still be shown; they hold exact numbers."""
 
@@ -191,7 +188,6 @@ class Questions:
     def __init__(self) -> None:
         self._asked: dict[str, PageRequest] = {}
         self._looked: dict[str, Work] = {}
-        self._wrong: dict[str, Form] = {}
         self._lock = threading.Lock()
 
     def confirm(self, form: Form, epsilon: float) -> PageRequest:
@@ -208,20 +204,6 @@ class Questions:
         """The question of this id."""
         with self._lock:
             return self._asked.get(id)
-
-    def keep_wrong(self, form: Form) -> str:
-        """A form that cannot be confirmed, until others follow; its id."""
-        id = secrets.token_hex(8)
-        with self._lock:
-            self._wrong[id] = form
-            while len(self._wrong) > _MOST_WRONG:
-                del self._wrong[next(iter(self._wrong))]
-        return id
-
-    def wrong(self, id: str) -> Form | None:
-        """What was kept by `keep_wrong`."""
-        with self._lock:
-            return self._wrong.get(id)
 
     @property
     def answered(self) -> list[PageRequest]:

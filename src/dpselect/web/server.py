@@ -1,7 +1,11 @@
-"""Starts the server, on this machine only, and opens the browser; and the pages as one application."""
+"""Starts the server, on this machine only, and opens the browser; and the pages as one application.
+
+Whoever begins a request and does not send the rest of it is not waited for.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import html
 import os
@@ -16,16 +20,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.web import answering, choosing, tables
-from dpselect.web.connections import Connection
 from dpselect.web.guards import LOOPBACK, Guard, Guarded
 from dpselect.web.pages import Pages, route
 from dpselect.web.site import Folder, Site
@@ -33,6 +38,9 @@ from dpselect.web.words import error_in_words
 
 _PATIENCE_SECONDS = 2
 """For requests in progress, once the server is to end."""
+
+SENDING_SECONDS = 20.0
+"""From the first byte of a request, or from the opening of its connection, to the last byte of its form."""
 
 _CHARGING_SECONDS = 10.0
 """At the end, for charges in progress."""
@@ -106,6 +114,53 @@ def serve(
             ended.set()
             if opened:
                 opening.join(_PATIENCE_SECONDS)
+
+
+class Connection(H11Protocol):
+    """A connection whose requests arrive whole within `SENDING_SECONDS`, or that is closed.
+
+    Answers may take as long as they take: the time ends with the last byte that the browser sends.
+    """
+
+    _end: asyncio.TimerHandle | None = None
+    _is_begun = False
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Go on with a request, or begin to wait for the rest of the next one."""
+        if not self._is_begun:  # a browser may open a connection long before it needs it
+            self._stop_waiting()
+            self._is_begun = True
+        super().data_received(data)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request; where the answer has begun already, close."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+    def _wait(self) -> None:
+        if self.transport.is_closing() or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._stop_waiting()
+            self._is_begun = False
+        elif self._end is None:
+            self._end = self.loop.call_later(SENDING_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._end is not None:
+            self._end.cancel()
+            self._end = None
 
 
 def _listening(host: str, port: int) -> socket.socket:

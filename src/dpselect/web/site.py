@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from dpselect.errors import InvalidDataError, InvalidParameterError, typed
@@ -22,9 +22,6 @@ from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session.dataset import Dataset
 from dpselect.session.forecast import DryRun
-
-NOBODY = "person"
-"""Whom a plan without a table protects."""
 
 _LATELY_SECONDS = 0.5
 
@@ -75,7 +72,7 @@ class Site:
     """The public arguments that all pages share.
 
     Attributes:
-        source: the table as for `dpselect.Dataset`, as a text; None: plans alone.
+        source: the table as for `dpselect.Dataset`, as a text; None: still to be chosen.
         folder: that `source` is a table of; None: it was named in the command.
         unit: column that identifies whom a row belongs to, or `dpselect.ROWS`; None: still to be chosen.
         table: of a server.
@@ -115,7 +112,7 @@ class Site:
             InvalidParameterError: only one of ledger and account is given, or a unit without a table.
         """
         if self.source is None:
-            if self.unit not in (None, NOBODY):
+            if self.unit is not None:
                 raise InvalidParameterError("unit", None, "a table together with it")
             return
         _ = self.columns
@@ -140,9 +137,7 @@ class Site:
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The columns of the table, for the holder's eyes; empty without a table."""
-        if self.source is None:
-            return ()
+        """The columns of the table, for the holder's eyes."""
         reading: dict[str, Any] = {"table": self.table, "format": declared(self.format)}
         return self._remembered("columns", lambda: open_table(self.located, **reading).engine.columns)
 
@@ -157,28 +152,24 @@ class Site:
         about: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours, "format": declared(self.format)}
 
         def made() -> DryRun:
-            source = None if self.source is None else self.located
-            return DryRun(source=source, table=self.table, **about, **payer)
+            return DryRun(source=self.located, table=self.table, **about, **payer)
 
         return self._remembered(f"dry {paying}", made)
 
     def data(self, progress: Callable[[float], None] | None = None) -> Dataset:
         """The table, opened anew: what has changed since another question is noticed by this one."""
-        reading: dict[str, Any] = {
-            "table": self.table,
-            "memory_limit": self.memory_limit,
-            "source_name": self.source_name,
-            "unit": self.unit,
-        }
         return Dataset(
             self.located,
+            unit=cast(Any, self.unit),
+            table=self.table,
+            memory_limit=self.memory_limit,
+            source_name=self.source_name,
             progress=progress,
             format=declared(self.format),
             neighbours=self.neighbours,
             times=self.times,
             ledger=self.ledger,
             account=self.account,
-            **{name: value for name, value in reading.items() if value is not None},
         )
 
     @property

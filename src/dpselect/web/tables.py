@@ -21,7 +21,7 @@ from dpselect.privacy import ROWS
 from dpselect.rows.files.finding import named_kind
 from dpselect.web.forms import Field
 from dpselect.web.pages import Pages, route
-from dpselect.web.site import NOBODY, Site
+from dpselect.web.site import Site
 from dpselect.web.words import error_in_words
 
 LEDGER = "budget.db"
@@ -95,9 +95,6 @@ def table(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
 
 def choose(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """From now on the pages are about this table; or the page again, with what is wrong."""
-    if "plan" in typed:
-        pages.site = Site(unit=NOBODY)
-        return RedirectResponse("/", status_code=303)
     opened = _opened(pages, typed)
     chosen = None if opened.errors else _with_unit(opened)
     chosen = None if chosen is None else _with_account(chosen, opened)

@@ -23,10 +23,6 @@ if (slider) {
   show(placeOf(Number(field.value)));
   field.addEventListener("input", () => { if (document.activeElement !== slider) show(placeOf(Number(field.value))); });
   slider.addEventListener("input", () => { set(String(epsilonAt(Number(slider.value)))); show(slider.value); });
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-epsilon]");
-    if (button) set(button.dataset.epsilon);
-  });
 }
 
 // What htmx could not load: the server has ended, or was started anew and does not know this browser.

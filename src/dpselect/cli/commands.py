@@ -1,0 +1,233 @@
+"""The commands as data: what each takes, and what runs it. What reads them and what shows them are apart.
+
+The command of a question follows from what the question declares. Any other one is a function: each of its arguments
+has an `Argument` as annotation, and its explanation there or in the docstring.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from inspect import cleandoc, signature
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
+from dpselect.formats import WORDS
+from dpselect.privacy import Neighbours, Times
+from dpselect.questions.question import BY_NAME, Question
+from dpselect.summaries.kinds import TYPES
+
+Run = Callable[..., int | None]
+
+Text = Annotated[str, Argument("any text", "")]
+Whole = Annotated[int, Argument("whole", "")]
+Number = Annotated[float, Argument("number", "")]
+Flag = Annotated[bool, Argument("flag", "")]
+Relation = Annotated[Neighbours, Argument(Neighbours, "")]
+Json = Annotated[bool, Argument("json", "Print JSON instead of text.")]
+"""Arguments of commands that are functions."""
+
+Table = Annotated[
+    str,
+    Argument(
+        "any text",
+        "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"
+        " 'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL.",
+        "source",
+    ),
+]
+"""The table of a question."""
+
+UNIT = Argument(
+    "text",
+    "Column that identifies whom a row belongs to: who is protected; or rows, if each row is another person.",
+    "unit",
+)
+"""What every question needs, besides an epsilon."""
+
+GROUPS = (*OF_VIEWS, TYPES["groups"])
+"""Of questions that are answered for several groups."""
+
+SHARED = (
+    Argument(
+        Neighbours,
+        "Which tables the guarantee compares: one unit added or removed, or the rows of one unit replaced.",
+        "neighbours",
+        Neighbours.ADD_REMOVE,
+    ),
+    Argument("text", "For PostgreSQL: name of the table, or schema.table.", "table", None),
+    Argument(
+        "text",
+        "Memory for grouping rows, such as 2GiB, before they go to a temporary folder. Reading takes 400 MiB more.",
+        "memory_limit",
+        None,
+    ),
+    *WORDS,
+    Argument(
+        "any text",
+        "What the certificate calls the table, beside the names of its files without folders.",
+        "source_name",
+        None,
+    ),
+    *OF_EVERY_QUESTION,
+    Argument("text", "Ledger to charge before the answer is drawn, such as sqlite:///budget.db.", "ledger", None),
+    Argument("text", "Ledger account to charge.", "account", None),
+    Argument(
+        "text",
+        "File that records the latest entry of each account, so that an older ledger copy is refused.",
+        "anchor",
+        None,
+    ),
+    Argument(
+        Times,
+        "Precision of the request time in the certificate, in UTC. A finer time would reveal something about the rows.",
+        "times",
+        Times.DAY,
+    ),
+    Argument(
+        "flag",
+        "Print cost and error bound; read no row, charge nothing. Exit status 2: the account would refuse it.",
+        "dry_run",
+        False,
+    ),
+    Argument("flag", "Print only the answer, without a progress bar; with --dry-run, only epsilon.", "quiet", False),
+    Argument("json", "Print the certificate as JSON instead of a table.", "as_json", False),
+)
+"""Of every question."""
+
+NEEDED, OPTIONS, OF_QUESTION, OF_GROUPS, OF_ALL, UNSHOWN = (
+    "Required options",
+    "Options",
+    "Options of this question",
+    "Options for some rows, or one answer per group",
+    "Options of every question",
+    "",
+)
+"""The parts of a help, in this order, after the arguments: what has to be given comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command.
+
+    Attributes:
+        name: as it is typed, such as ``"ledger open"``.
+        about: what stands above its arguments in its help; the first paragraph says what it does.
+        positional: what is typed without names, in this order.
+        parts: its options, by the part of its help that they are in.
+        run: takes all of them by name; its result is the exit status, None for 0.
+    """
+
+    name: str
+    about: str
+    positional: Sequence[Argument]
+    parts: Mapping[str, Sequence[Argument]]
+    run: Run
+
+    @property
+    def options(self) -> list[Argument]:
+        """All of them."""
+        return [each for part in self.parts.values() for each in part]
+
+
+def option_name(option: Argument) -> str:
+    """As it is typed."""
+    return "--json" if option.kind == "json" else f"--{option.name.replace('_', '-')}"
+
+
+def shared(names: str) -> tuple[Argument, ...]:
+    """Those of these names that commands without a question take, too."""
+    return tuple(each for name in names.split() for each in SHARED if each.name == name)
+
+
+def of_question(about: type[Question]) -> Command:
+    """The command of a question."""
+
+    def run(**given: Any) -> int:
+        from dpselect.cli.asking import ask  # with all that answers, which help does not need
+
+        return ask(about, **given)
+
+    name, (free, options) = about.name.replace("_", "-"), about.example
+    needed = [each for each in about.options() if each.default is REQUIRED]
+    more = [each for each in about.options() if each.default is not REQUIRED]
+    parts = {
+        NEEDED: [UNIT, *needed],
+        OF_QUESTION: [*more, *([TYPES["candidates"]] if about.chooses() else [])],
+        OF_GROUPS: GROUPS,
+        OF_ALL: SHARED,
+    }
+    positional = [get_args(Table)[1], *(about.argument(each) for each in ("column", *about.positional))]
+    text = f"{about.does}\n\ndpselect {name} {free} \\\n    {options}"
+    return Command(name, text, positional, parts, run)
+
+
+def with_options(**parts: Sequence[Argument]) -> Callable[[Run], Run]:
+    """Give a command more options, which it takes as keywords: by the names of the parts above."""
+
+    def decorated(run: Run) -> Run:
+        vars(run)["parts"] = {globals()[name]: options for name, options in parts.items()}
+        return run
+
+    return decorated
+
+
+_DESCRIBED = re.compile(r"^    (\w+): (.*(?:\n     .*)*)", re.MULTILINE)
+"""An argument in a docstring, and its explanation."""
+
+
+def of_function(name: str, run: Run) -> Command:
+    """The command that a function declares."""
+    about, _, described = cleandoc(run.__doc__ or "").partition("\nArgs:\n")
+    explained = {of: " ".join(text.split()) for of, text in _DESCRIBED.findall(described)}
+    hints, positional = get_type_hints(run, include_extras=True), list[Argument]()
+    parts: dict[str, list[Argument]] = {NEEDED: [], OPTIONS: []}
+    for each in signature(run).parameters.values():
+        if each.kind is each.VAR_KEYWORD:
+            continue
+        hint = hints[each.name]  # perhaps of something or None
+        (said,) = [get_args(part)[1] for part in (hint, *get_args(hint)) if get_origin(part) is Annotated]
+        default = REQUIRED if each.default is each.empty else each.default
+        found = replace(said, name=each.name, help=explained.get(each.name, said.help), default=default)
+        part = NEEDED if default is REQUIRED else OPTIONS
+        (parts[part] if each.kind is each.KEYWORD_ONLY else positional).append(found)
+    more: Mapping[str, Sequence[Argument]] = vars(run).get("parts", {})
+    return Command(name, about.partition("\nReturns:\n")[0].rstrip(), positional, {**parts, **more}, run)
+
+
+QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
+"""The commands that ask a question of a table."""
+
+_PLACES = {
+    "check": "check:check",
+    "columns": "check:columns",
+    "audit": "audit:audit",
+    "plan": "plan:plan",
+    "run": "run:run",
+    "serve": "serve:serve",
+    "ledger open": "ledger:open_account",
+    "ledger show": "ledger:show",
+    "ledger history": "ledger:history",
+    "ledger limit": "ledger:limit",
+    "ledger close": "ledger:close",
+    "ledger export": "ledger:export",
+    "ledger verify": "ledger:verify_chain",
+    "ledger anchor": "ledger:anchor",
+    "ledger backup": "ledger:backup",
+    "verify": "verify:verify",
+    "doctor": "doctor:doctor",
+    "completion": "help:completion",
+}
+"""The module and the function of each other command, which is imported when it is called or listed."""
+
+NAMES = (*QUESTIONS, *_PLACES)
+
+
+def command(name: str) -> Command:
+    """The command of this name."""
+    if name in QUESTIONS:
+        return of_question(BY_NAME[name.replace("-", "_")])
+    module, function = _PLACES[name].split(":")
+    return of_function(name, getattr(import_module(f"dpselect.cli.{module}"), function))

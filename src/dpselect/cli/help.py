@@ -1,0 +1,198 @@
+"""``--help`` of each command, and what shells offer: from the commands as data."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from textwrap import fill, wrap
+
+from dpselect.arguments import REQUIRED, Argument, words_for
+from dpselect.cli.commands import (
+    NAMES,
+    OF_ALL,
+    OF_GROUPS,
+    QUESTIONS,
+    UNSHOWN,
+    Command,
+    command,
+    option_name,
+)
+
+_WIDEST = 100
+_BESIDE = 24
+"""Characters of a name whose explanation begins on the same line."""
+
+_ABOUT = """\
+Usage: dpselect COMMAND
+
+Differentially private selection from tables. The files of the examples are
+in examples/data of a checkout.
+
+The ten pages opened by the most sessions, protecting each session with
+epsilon 1:
+
+    dpselect top-k clicks.parquet page 10 \\
+        --unit session --candidates 1..41270 --epsilon 1
+
+How many there are, how many have each value, and what they add up to:
+
+    dpselect count adult.csv --unit person_id --epsilon 0.5
+    dpselect histogram adult.csv education_num \\
+        --unit person_id --candidates 1..16 --epsilon 0.5
+    dpselect sum adult.csv hours_per_week \\
+        --unit person_id --clip 0 80 --epsilon 0.5
+
+Each run spends its epsilon, and several runs on the same data add up. A ledger
+adds them up and refuses whatever exceeds the budget: see dpselect ledger
+--help, and the options --ledger and --account of every question.
+
+How accurate such an answer will be, before anything is spent and without
+looking at the data:
+
+    dpselect plan --candidates-count 41270 --monotonic
+"""
+
+_LEDGER = "Keep accounts of privacy budgets: what was promised, and how much is spent."
+_ABOUT_LEDGER = f"""\
+Usage: dpselect ledger COMMAND
+
+{_LEDGER}
+
+LEDGER is a file on a local disk, such as sqlite:///budget.db,
+or a database, such as postgresql://user@host/database.
+"""
+
+_VALUES = {
+    "whole": "INTEGER",
+    "number": "NUMBER",
+    "exact": "NUMBER",
+    "bounds": "NUMBER NUMBER",
+    "numbers or dates": "NUMBER NUMBER",
+    "ends": "DATE DATE",
+    "levels": "NUMBERS",
+    "flag": "",
+    "json": "",
+}
+
+
+def listed(group: str = "") -> str:
+    """The help above all commands, or those of a group."""
+    start = f"{group} " if group else ""
+    lines = {each.removeprefix(start): summary(command(each)) for each in NAMES if each.startswith(start)}
+    if not group:
+        lines = {name: said for name, said in lines.items() if " " not in name} | {"ledger": _LEDGER}
+    about = _ABOUT_LEDGER if group else _ABOUT
+    return "\n".join([about, "Commands:", *_in_columns(sorted(lines.items()))])
+
+
+def help_of(about: Command, *, brief: bool) -> str:
+    """The help of a command.
+
+    Args:
+        about: the command.
+        brief: of a question, what fits on one screen: what it needs and takes itself, each in one sentence.
+    """
+    brief = brief and about.name in QUESTIONS
+    needed = [f"{option_name(each)} {value_of(each)}" for each in about.options if each.default is REQUIRED]
+    usage = " ".join(["Usage: dpselect", about.name, *map(free_name, about.positional), *needed, "[OPTIONS]"])
+    parts: list[tuple[str, Sequence[Argument]]] = [("Arguments", about.positional), *about.parts.items()]
+    rest = about.about.partition("\n\n")[2]
+    lines = [fill(usage, _width(), subsequent_indent="  ", break_on_hyphens=False), "", fill(summary(about), _width())]
+    lines += ["", rest] if rest else []
+    for head, arguments in parts:
+        if arguments and head != UNSHOWN and not (brief and head in (OF_GROUPS, OF_ALL)):
+            lines += ["", f"{head}:", *_in_columns([(_typed(each, head), _said(each, brief)) for each in arguments])]
+    if brief:
+        lines += ["", f"--where, --by, --ledger, --json and others: dpselect {about.name} --help-all"]
+    return "\n".join(lines)
+
+
+def summary(about: Command) -> str:
+    """What a command does."""
+    return " ".join(about.about.partition("\n\n")[0].split())
+
+
+def free_name(argument: Argument) -> str:
+    """An argument that is typed without a name, in a line about usage."""
+    name = argument.name.upper()
+    return name if argument.default is REQUIRED else f"[{name}]"
+
+
+def value_of(argument: Argument) -> str:
+    """What is typed for it, in a line about usage; empty for a flag."""
+    return _VALUES.get(argument.kind, "TEXT") if isinstance(argument.kind, str) else "|".join(words_for(argument.kind))
+
+
+def explained(argument: Argument) -> str:
+    """What it means, and its default."""
+    default = argument.default
+    if default in (REQUIRED, None, "") or default is False or "Default:" in argument.help:
+        return argument.help
+    return f"{argument.help} Default: {str(default).replace('_', '-').removesuffix('.0')}."
+
+
+def _typed(argument: Argument, head: str) -> str:
+    name = argument.name.upper() if head == "Arguments" else option_name(argument)
+    return name if head == "Arguments" else f"{name} {value_of(argument)}".rstrip()
+
+
+def _said(argument: Argument, brief: bool) -> str:
+    if not brief:
+        return explained(argument)
+    if argument.name == "source":
+        return "A file such as people.csv, or a table on a server."
+    return argument.help.partition(". ")[0].removesuffix(".") + "."
+
+
+def _in_columns(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Names, and beside or below them what they mean."""
+    beside = 4 + max((len(name) for name, _ in lines if len(name) <= _BESIDE), default=_BESIDE)
+    for name, said in lines:
+        head = f"  {name}".ljust(beside)
+        if len(head) > beside:
+            yield head
+            head = ""
+        first, *rest = wrap(said, _width() - beside, break_on_hyphens=False) or [""]
+        yield f"{head:<{beside}}{first}".rstrip()
+        yield from (" " * beside + line for line in rest)
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size((80, 24)).columns, _WIDEST)
+
+
+_BASH = """\
+_dpselect() {{
+    local word="${{COMP_WORDS[COMP_CWORD]}}" last="${{COMP_WORDS[COMP_CWORD-1]}}" name="${{COMP_WORDS[1]}}" offered=""
+    [ "$name" = ledger ] && [ "$COMP_CWORD" -gt 2 ] && name="ledger ${{COMP_WORDS[2]}}"
+    [ "$COMP_CWORD" -eq 1 ] && name=""
+    case "$name $last" in
+{choices}
+    *) case "$name" in
+{options}
+        esac;;
+    esac
+    COMPREPLY=($(compgen -W "$offered" -- "$word"))
+    [ "${{#COMPREPLY[@]}}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
+}}
+complete -o filenames -o default -F _dpselect dpselect
+"""
+
+
+def completion() -> None:
+    """Print a script that makes bash complete commands, options and their values.
+
+    source <(dpselect completion)
+
+    In zsh, run autoload -U bashcompinit && bashcompinit before it.
+    """
+    first = sorted({each.partition(" ")[0] for each in NAMES})
+    second = sorted(each.removeprefix("ledger ") for each in NAMES if each.startswith("ledger "))
+    options = [f'    "") offered="{" ".join(first)}";;', f'    ledger) offered="{" ".join(second)}";;']
+    choices: list[str] = []
+    for each in map(command, NAMES):
+        options.append(f'    "{each.name}") offered="{" ".join(map(option_name, each.options))}";;')
+        for one in each.options:
+            if not isinstance(one.kind, str):
+                choices.append(f'    "{each.name} {option_name(one)}") offered="{" ".join(words_for(one.kind))}";;')
+    print(_BASH.format(choices="\n".join(choices), options="\n".join(options)), end="")
