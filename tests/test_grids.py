@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import native_grid
+from dpselect.mechanisms.numbers import native_grid
 from tests.reference.unit_values import on_grid
 
 

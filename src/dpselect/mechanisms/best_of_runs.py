@@ -25,9 +25,9 @@ from dpselect.accounting.events import checked_event, expected_runs, has_directi
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.mechanisms.base import MechanismValue
 from dpselect.mechanisms.candidates import Pick, all_candidates
 from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
     LawName,

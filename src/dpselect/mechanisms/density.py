@@ -15,8 +15,9 @@ import numpy.typing as npt
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.checks import finite_bounds, members_in_order, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue
 from dpselect.mechanisms.distance_shells import Cells, CumulativeCounts, Histograms, Positions, Shells
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.numbers import FloatArray, IntArray
 from dpselect.mechanisms.scores import ScoresLike, native_scores, native_values, plain_values
 from dpselect.privacy import Neighbours
 

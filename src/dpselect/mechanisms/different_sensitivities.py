@@ -15,10 +15,10 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue
 from dpselect.mechanisms.candidates import public_doubles
 from dpselect.mechanisms.laws import Gaps, gauss_legendre
-from dpselect.mechanisms.mechanism import SelectsOne
+from dpselect.mechanisms.mechanism import MechanismValue, SelectsOne
+from dpselect.mechanisms.numbers import FloatArray, IntArray
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import ScoresLike, exact_doubles
 from dpselect.privacy import Neighbours

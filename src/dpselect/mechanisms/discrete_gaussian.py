@@ -15,9 +15,10 @@ from dpselect.accounting.renyi import best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue
 from dpselect.mechanisms.exact_coins import exp_minus, exp_minus_at_most
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noise import WholeNoise, offsets_from, whole_value, whole_values
+from dpselect.mechanisms.numbers import FloatArray, IntArray
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
 

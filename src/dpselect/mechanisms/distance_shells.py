@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.mechanisms.base import FloatArray, IntArray
 from dpselect.mechanisms.exact_coins import accepts, log_of, uniform_subset
+from dpselect.mechanisms.numbers import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

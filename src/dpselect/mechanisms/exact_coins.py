@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpselect._native import _core
-from dpselect.mechanisms.base import IntArray
+from dpselect.mechanisms.numbers import IntArray
 
 LARGEST_COUNT = 2**63 - 1
 

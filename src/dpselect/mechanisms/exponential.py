@@ -15,10 +15,10 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
-from dpselect.mechanisms.base import native_fraction
 from dpselect.mechanisms.exact_coins import log_of
 from dpselect.mechanisms.laws import FloatArray, Gaps, Law, WorstCase
 from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.numbers import native_fraction
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
@@ -271,6 +271,7 @@ class ExponentialMechanism(Mechanism):
     array([0.5, 0.5])
     """
 
+    _law = EXPONENTIAL
     weights: Weights | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -285,10 +286,6 @@ class ExponentialMechanism(Mechanism):
             weights = CandidateWeights.of(cast(object, self.weights))
             draws = _WeightedDraws(weights, self.epsilon, self.sensitivity, self._factor)
             self._set(weights=weights, _sampler=draws)
-
-    @property
-    def law(self) -> Law:
-        return EXPONENTIAL
 
     @property
     def _weights(self) -> CandidateWeights | None:

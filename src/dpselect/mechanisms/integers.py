@@ -17,17 +17,10 @@ from dpselect._native import _core
 from dpselect.checks import exact_number, finite_bounds, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import (
-    FloatArray,
-    RangedMechanism,
-    exact_value,
-    native_fraction,
-    native_grid,
-    native_whole,
-    shortest,
-)
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.mechanism import RangedMechanism
 from dpselect.mechanisms.noise import whole_points
+from dpselect.mechanisms.numbers import FloatArray, exact_value, native_fraction, native_grid, native_whole, shortest
 from dpselect.mechanisms.scores import NumericArray, finite_scores
 
 Number = int | float | Fraction

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.mechanisms.base import FloatArray
+from dpselect.mechanisms.numbers import FloatArray
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.scores import NumericArray

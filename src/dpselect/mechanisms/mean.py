@@ -22,7 +22,8 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import FloatArray, MechanismValue, exact_value, native_whole, scale_of
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.numbers import FloatArray, exact_value, native_whole, scale_of
 from dpselect.mechanisms.piecewise import ConcaveMechanism
 from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
 from dpselect.privacy import Neighbours

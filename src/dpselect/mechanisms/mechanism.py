@@ -1,13 +1,13 @@
-"""Mechanisms that select one candidate by its score: drawing, and everything that follows from the distribution."""
+"""What mechanisms have in common as values; those that select one candidate by its score, and what follows from it."""
 
 from __future__ import annotations
 
 import abc
 import math
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, overload
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, ClassVar, Literal, NamedTuple, cast, overload
 
 import numpy as np
 from numpy import ndarray
@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 from dpselect._native import _core
 from dpselect.accounting import (
     BoundedRangeEvent,
+    Event,
     LaplaceProfileEvent,
     LogisticProfileEvent,
 )
 from dpselect.checks import positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidScoresError, Shown
-from dpselect.mechanisms.base import ScaledMechanism
 from dpselect.mechanisms.candidates import Candidate, checked_candidates
-from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.explained import CHECKS, explained
 from dpselect.mechanisms.laws import Gaps, Law
+from dpselect.mechanisms.numbers import scale_of
 from dpselect.mechanisms.scores import (
     ScoreRows,
     ScoresLike,
@@ -34,6 +35,78 @@ from dpselect.mechanisms.scores import (
     native_scores,
     score_count,
 )
+from dpselect.privacy import Neighbours, check_monotonic
+
+
+class MechanismValue:
+    """A frozen dataclass whose arguments are checked and set once, and which never carries a generator's state.
+
+    Arguments that many have are explained and checked in one place, `explained`. What one draw costs is an event of the
+    kind `costs` at `epsilon`, unless a subclass says more.
+    """
+
+    __slots__ = ()
+    costs: ClassVar[Callable[..., Event]]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        explained(cls)
+
+    def __post_init__(self) -> None:
+        given = {name: each for name, each in self.__dataclass_fields__.items() if each.init}
+        checked: dict[str, Any] = {name: CHECKS[name](getattr(self, name)) for name in given if name in CHECKS}
+        if "monotonic" in given:
+            checked["monotonic"] = check_monotonic(cast(Any, self).monotonic, checked["neighbours"])
+        self._set(**checked)
+
+    @property
+    def event(self) -> Event:
+        """What one draw costs, for accounting; it does not depend on the data."""
+        return self.costs(epsilon=cast(Any, self).epsilon)
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Callable[..., MechanismValue], tuple[type[MechanismValue], Mapping[str, object]]]:
+        """Copies and pickles are built from the arguments: no generator state leaves the core."""
+        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
+
+
+def _rebuild(kind: type[MechanismValue], arguments: Mapping[str, Any]) -> MechanismValue:
+    return kind(**arguments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledMechanism(MechanismValue):
+    """A mechanism that weighs an answer by :math:`e^{score/b}`, with the four arguments that the scale b comes from."""
+
+    epsilon: float
+    sensitivity: float
+    monotonic: bool = False
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    @property
+    def _factor(self) -> Literal[1, 2]:
+        return 1 if self.monotonic else 2
+
+    @property
+    def scale(self) -> float:
+        """The scale b of the noise, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
+
+        For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
+        """
+        return scale_of(self.epsilon, self.sensitivity, factor=self._factor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangedMechanism(ScaledMechanism):
+    """One whose losses lie in a range of `epsilon`: the exponential mechanism in all its forms.
+
+    Proof: ``proofs/exponential_mechanism.md``, ``proofs/interval_mechanism.md``.
+    """
+
+    costs = BoundedRangeEvent
 
 
 class Lead(NamedTuple):
@@ -127,6 +200,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
     Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
     """
 
+    _law: ClassVar[Law]
     _sampler: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -134,9 +208,9 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         self._set(_sampler=_core.Sampler(*self.terms))
 
     @property
-    @abc.abstractmethod
     def law(self) -> Law:
         """The distribution of the winner, in units of the scale."""
+        return self._law
 
     @property
     def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:

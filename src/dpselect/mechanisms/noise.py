@@ -21,7 +21,8 @@ from dpselect.checks import (
     whole_sensitivity,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
-from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue, scale_of
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of
 from dpselect.mechanisms.scores import ScoresLike, native_values
 from dpselect.privacy import Neighbours
 

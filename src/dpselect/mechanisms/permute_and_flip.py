@@ -22,11 +22,11 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
-from dpselect.mechanisms.base import FloatArray, exact_value, native_fraction
 from dpselect.mechanisms.candidates import Candidate, all_candidates
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.laws import Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.numbers import FloatArray, exact_value, native_fraction
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -220,9 +220,7 @@ class PermuteAndFlip(Mechanism):
     'green'
     """
 
-    @property
-    def law(self) -> Law:
-        return PERMUTE_AND_FLIP
+    _law = PERMUTE_AND_FLIP
 
 
 @explained

@@ -25,7 +25,8 @@ from dpselect.checks import (
     probability,
 )
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
-from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue, scale_of, shortest
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of, shortest
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise import FallLaw, Scale
 from dpselect.mechanisms.scores import ScoresLike, native_values, plain_values, with_nan

@@ -22,7 +22,8 @@ from dpselect.checks import (
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.base import FloatArray, MechanismValue, native_grid, scale_of, shortest
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.numbers import FloatArray, native_grid, scale_of, shortest
 from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours

@@ -12,7 +12,8 @@ from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.mechanisms.base import FloatArray, MechanismValue
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.numbers import FloatArray
 from dpselect.mechanisms.scores import ScoresLike, has_masked, to_numpy
 
 _MOST_ENUMERATED = 20

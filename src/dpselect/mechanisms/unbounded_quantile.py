@@ -15,7 +15,8 @@ from dpselect.checks import decimal_fraction, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.above_threshold import bound_of_tails
-from dpselect.mechanisms.base import FloatArray, IntArray, MechanismValue, scale_of, shortest
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of, shortest
 from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours
 

@@ -13,7 +13,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.checks import one_of, positive_count, positive_counts, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours
 from dpselect.recipes.rows_and_rounds import Selection, codes_within, shared_selections, without_mask
 from dpselect.recipes.split_scores import Entropy, Gini, MostFrequentClass, SplitScore

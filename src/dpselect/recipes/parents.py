@@ -20,7 +20,7 @@ from dpselect.accounting import ComposedEvent
 from dpselect.checks import one_of, positive_count, positive_counts
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
-from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours
 from dpselect.recipes.rows_and_rounds import EXPECTED_SIZES, Selection, codes_within, shared_selections
 

@@ -14,7 +14,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent, calibrate
 from dpselect.checks import delta_below_one, one_of, positive_count, probability
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.base import MechanismValue
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.planning import recommend
 from dpselect.privacy import Neighbours
 
