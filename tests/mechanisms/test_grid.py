@@ -62,10 +62,12 @@ def test_large_integer_scores_stay_exact() -> None:
     )
 
 
-def test_a_value_with_an_event() -> None:
+def test_a_value_with_an_event_and_a_bound() -> None:
     mechanism = make(sensitivity=3, monotonic=True)
     assert mechanism.scale == 1.5
     assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=2.0)
+    same = dps.ExponentialMechanism(epsilon=2.0, sensitivity=3, monotonic=True)
+    assert mechanism.error_bound() == same.error_bound(11)
     for again in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
         assert again == mechanism
         assert 0.0 <= again.draw(score) <= 1.0

@@ -46,7 +46,7 @@ def in_pairs(selections: Sequence[PartialSelection]) -> PartialSelection:
     """A balanced tree, through bytes at every level, the later one first."""
     level = list(selections)
     while len(level) > 1:
-        sent = [PartialSelection.from_bytes(each.mechanism, each.to_bytes()) for each in level]
+        sent = [PartialSelection.from_bytes(each._mechanism, each.to_bytes()) for each in level]
         merged = [later.merged(earlier) for earlier, later in zip(sent[::2], sent[1::2], strict=False)]
         level = merged + (sent[-1:] if len(sent) % 2 else [])
     return level[0]

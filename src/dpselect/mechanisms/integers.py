@@ -314,6 +314,13 @@ class GridMechanism(RangedMechanism):
         """Probability of each of `points`. For planning with public scores and for tests: it depends on every score."""
         return self._mechanism.pmf(self._scores(score))
 
+    def error_bound(self, confidence: float = 0.99) -> float:
+        """With probability `confidence` the score drawn is at most this far below the best on the grid, whatever it is.
+
+        It depends on public arguments only, so it may be published. Proof: ``proofs/error_bounds.md``.
+        """
+        return self._mechanism.error_bound(self._grid.count, confidence)
+
     def _scores(self, score: Callable[[float], object]) -> NumericArray:
         function(score, "score", expected="a function of a point")
         return finite_scores(cast("list[float]", [score(point) for point in self.points.tolist()]))
