@@ -20,6 +20,7 @@ PATTERNS = [
         "examples/densities/README.md",
         "examples/recipes/README.md",
         "examples/not_built/README.md",
+        "examples/gallery/README.md",
         "examples/notebooks/*.ipynb",
     ),
     *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
@@ -90,6 +91,7 @@ BELOW: Mapping[str, Sequence[str]] = {
         "examples/densities/README",
         "examples/recipes/README",
         "examples/not_built/README",
+        "examples/gallery/README",
     ],
     "docs/decisions/0001-record-decisions": ["docs/decisions/*"],
     "docs/api/index": [

@@ -1,0 +1,1 @@
+"""A column for each peer; to import one needs that peer (``benchmarks/requirements.txt``)."""
