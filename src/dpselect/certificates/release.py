@@ -236,7 +236,7 @@ class Release(Planned, Generic[Answer]):
         if tallies is not None:
             heads.append(wording.tally_head(self))
             rows = [(*row, tally) for row, tally in zip(rows, tallies, strict=True)]
-        if "lower" in ends and len(ends["lower"]) == len(rows):
+        if ends.get("lower") and len(ends["lower"]) == len(rows):
             heads.append(f"{self.confidence:.0%} interval")
             spans = map(wording.span, ends["lower"], ends["upper"])
             rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]

@@ -95,9 +95,9 @@ class CandidateWeights:
             return cls._of_fractions(found.tolist())
         if not (valid := doubles >= 0.0).all():
             place = int(valid.argmin())
-            raise _refused(found.tolist(), place)
+            raise InvalidParameterError("weights", one_of_several(found.tolist()[place], place, found.size), _WEIGHTS)
         if not doubles.any():
-            raise _all_zero(doubles.size)
+            raise InvalidParameterError("weights", Shown(f"<{doubles.size} zeros>"), _WEIGHTS)
         doubles = doubles + 0.0  # no negative zero, and a copy that nobody else can change
         doubles.flags.writeable = False
         return cls(doubles, ())
@@ -107,9 +107,9 @@ class CandidateWeights:
         found = [_exact(each) for each in members]
         for place, each in enumerate(found):
             if each is None or each < 0:
-                raise _refused(members, place)
+                raise InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _WEIGHTS)
         if not any(found):
-            raise _all_zero(len(found))
+            raise InvalidParameterError("weights", Shown(f"<{len(found)} zeros>"), _WEIGHTS)
         exact = tuple(cast("list[Fraction]", found))
         if max(exact) > _MOST_APART * min(filter(None, exact)):
             expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
@@ -233,14 +233,6 @@ def _exact(weight: object) -> Fraction | None:
         number = float(cast(float, weight))
         return Fraction(number) if math.isfinite(number) else None
     return None
-
-
-def _refused(members: Sequence[object], place: int) -> InvalidParameterError:
-    return InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _WEIGHTS)
-
-
-def _all_zero(count: int) -> InvalidParameterError:
-    return InvalidParameterError("weights", Shown(f"<{count} zeros>"), _WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
