@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -141,6 +142,32 @@ def busy(url: str) -> None:
     sys.stdout.buffer.write(drained(read))
     assert os.waitpid(child, 0)[1] == 0
     assert ledger.charge("clicks", event).sequence  # in the parent all is well
+
+
+def first(url: str) -> None:
+    """Fork while another thread looks at the server for the first time, and so holds a lock of its engine."""
+    event = PureEvent(epsilon=2.0**-6)
+    ledger = Ledger(url, wait=30)
+    inside, over = threading.Event(), threading.Event()
+
+    def charge(write: Callable[[bytes], object]) -> None:
+        signal.alarm(20)  # a child that hangs ends with another status
+        write(f"charged {ledger.charge('clicks', event).sequence}\n".encode())
+
+    def initialize(connection: object) -> None:
+        inside.set()
+        over.wait()
+
+    database: Any = ledger._database
+    database._engine.dialect.initialize = initialize
+    thread = threading.Thread(target=lambda: ledger.charge("clicks", event))
+    thread.start()
+    inside.wait()
+    child, read = started(charge)
+    sys.stdout.buffer.write(drained(read))
+    assert os.waitpid(child, 0)[1] == 0
+    over.set()
+    thread.join()
 
 
 def often(url: str, times: int) -> None:

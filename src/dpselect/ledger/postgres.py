@@ -9,6 +9,7 @@ quote the driver's text: it contains statements and their values.
 from __future__ import annotations
 
 import math
+import os
 import re
 import threading
 import warnings
@@ -231,9 +232,14 @@ class Server:
         self._url, self.shown, self._wait, self._table = url, shown, wait, table
         self._has_warned = False
         self._place: str | None = None  # the schema of the tables, once they exist
+        self._renew()
+
+    def _renew(self) -> None:
+        """A new engine: in a forked process another thread may have held a lock of the one before."""
         options = self._options()
-        self._engine = sa.create_engine(url, poolclass=NullPool, connect_args=options, use_native_hstore=False)
+        self._engine = sa.create_engine(self._url, poolclass=NullPool, connect_args=options, use_native_hstore=False)
         event.listen(self._engine, "do_connect", self._connect)
+        self._process = os.getpid()
 
     def close(self) -> None:
         """Forget in which schema the tables are."""
@@ -270,6 +276,8 @@ class Server:
 
     @contextmanager
     def _begun(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> Generator[sa.Connection]:
+        if self._process != os.getpid():
+            self._renew()
         try:
             connection = self._engine.connect()
         except SQLAlchemyError as error:

@@ -133,14 +133,9 @@ def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandid
 def public_doubles(
     given: object, name: str, expected: str, checked: Callable[[object, str], float]
 ) -> npt.NDArray[np.float64]:
-    """A public number for each candidate, such as weights, as doubles that nobody else can change.
+    """A public number for each candidate, as doubles that nobody else can change.
 
-    Args:
-        given: a list, a tuple, or any NumPy, Arrow, pandas or Polars vector without nulls.
-        name: what errors call it.
-        expected: what they say.
-        checked: turns a number into a double, or raises an `InvalidParameterError`; of doubles that it takes it takes
-            all larger ones, too.
+    `checked` raises an `InvalidParameterError`, or takes a number, and of doubles all larger ones, too.
     """
     members = _public_members(given, name, expected)
     array = members if isinstance(members, np.ndarray) else None
