@@ -180,7 +180,6 @@ def in_code(files: Iterable[str], page: str) -> bool:
 @pytest.mark.parametrize("case", RIGHT, ids=lambda case: case.what)
 def test_an_audit_runs_the_code_of_its_claims(case: Case) -> None:
     files = code_run(case)
-    assert code_run(case) == files
     assert case.proofs
     assert [page for page in case.proofs if not in_code(files, page)] == []
     assert not in_code(files, "ledger")
