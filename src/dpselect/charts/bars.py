@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 _DWARFED = 4
 """A sum of many that is longer than the longest other bar by more than this factor is cut at the frame, and says so."""
 
-_NUMBER = """
-format(datum.value, datum.value % 1 ? '.3g' : ',.0f') + (datum.drawn < datum.value ? ', beyond the axis →' : '')
-"""
-"""What is written at the end of a bar: a whole number as such, else three significant digits."""
+NUMBER = "format(datum.value, datum.value % 1 ? '.3g' : ',.0f')"
+"""A number as it is written: a whole one as such, else three significant digits."""
+
+_AT_END = f"{NUMBER} + (datum.drawn < datum.value ? ', beyond the axis →' : '')"
+"""What is written at the end of a bar."""
 
 _LETTERS, _MOST_LETTERS, _LAST_LETTERS = 32, 120, 40
 """Of a line of a label; of a whole label, if it is cut; and of its end, which may be what differs."""
 
-_LINE = 15
+LINE = 15
 """Pixels from one line of a label to the next."""
 
 _ROOM = 0.15
@@ -92,7 +93,7 @@ def bars(
     most_lines = 1 + max((label.count("\n") for label in shown), default=0)
     axis, step = (
         LABELS_AXIS | ({} if most_lines == 1 else lines_beside_bars(most_lines)),
-        alt.Step(20 + _LINE * (most_lines - 1)),
+        alt.Step(20 + LINE * (most_lines - 1)),
     )
     base = alt.Chart({"values": rows}).encode(
         x=alt.X("drawn:Q", title=value, scale=scale).axis(grid=as_points),
@@ -100,7 +101,7 @@ def bars(
         tooltip=["label:N", alt.Tooltip("value:Q", title=value)],
     )
     fill = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(BAR_COLOURS[0]))
-    told = {"expr": f"datum.label + ': ' + {_NUMBER}"}
+    told = {"expr": f"datum.label + ': ' + {_AT_END}"}
     marked = (
         base.mark_point(filled=True, opacity=1, size=70, description=told)
         if as_points
@@ -110,7 +111,7 @@ def bars(
     beside = {"align": {"expr": "datum.below ? 'right' : 'left'"}, "dx": {"expr": "datum.below ? -4 : 4"}}
     if as_points and ends is None:
         beside["dx"] = {"expr": "9"}
-    numbers = base.mark_text(text={"expr": _NUMBER}, aria=False, **beside).encode(x="tip:Q")
+    numbers = base.mark_text(text={"expr": _AT_END}, aria=False, **beside).encode(x="tip:Q")
     layers = [drawn, numbers]
     if ends is not None:
         between = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
@@ -137,4 +138,4 @@ def lines_beside_bars(most: int) -> dict[str, object]:
     All begin as high as the longest one has to; the others have empty lines above.
     """
     above = f"slice({chr(10) * most!r}, 0, floor(({most} - length(split(datum.label, '\\n'))) / 2))"
-    return {"labelExpr": f"split({above} + datum.label, '\\n')", "labelOffset": -_LINE * (most - 1) / 2.0}
+    return {"labelExpr": f"split({above} + datum.label, '\\n')", "labelOffset": -LINE * (most - 1) / 2.0}

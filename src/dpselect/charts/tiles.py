@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dpselect.charts.bars import in_lines, lines_beside_bars
+from dpselect.charts.bars import LINE, NUMBER, in_lines, lines_beside_bars
 from dpselect.charts.files import altair
 from dpselect.charts.theme import BAR_COLOURS, DARK, LABELS_AXIS, finished
 
@@ -45,13 +45,13 @@ def tiles(
     [('n', 'f', 3), ('s', 'f', 41)]
     """
     alt = altair()
-    rows, columns = (list(dict.fromkeys(map(in_lines, names))) for names in zip(*places, strict=True))
+    shown = [(in_lines(row), in_lines(column)) for row, column in places]
+    rows, columns = (list(dict.fromkeys(names)) for names in zip(*shown, strict=True))
     zero = [0.0] if from_zero else []
     lowest, highest = min([*values, *zero]), max([*values, *zero])
     middle = (lowest + highest) / 2.0
     data = [
-        {"row": in_lines(row), "column": in_lines(column), "value": number}
-        for (row, column), number in zip(places, values, strict=True)
+        {"row": row, "column": column, "value": number} for (row, column), number in zip(shown, values, strict=True)
     ]
     most_lines = 1 + max(row.count("\n") for row in rows)
     beside = LABELS_AXIS | {"domain": False} | (lines_beside_bars(most_lines) if most_lines > 1 else {})
@@ -63,13 +63,14 @@ def tiles(
         tooltip=["row:N", "column:N", alt.Tooltip("value:Q", title=value)],
     )
     shades = alt.Scale(domain=[lowest, highest], range=["#f2f5fa", BAR_COLOURS[0]])
-    number = "format(datum.value, datum.value % 1 ? '.3g' : ',.0f')"
-    told = {"expr": f"datum.row + ', ' + datum.column + ': ' + {number}"}
+    told = {"expr": f"datum.row + ', ' + datum.column + ': ' + {NUMBER}"}
     filled = base.mark_rect(stroke="white", strokeWidth=2, description=told).encode(
         color=alt.Color("value:Q", scale=shades, legend=None)
     )
-    written = base.mark_text(text={"expr": number}, aria=False).encode(
+    written = base.mark_text(text={"expr": NUMBER}, aria=False).encode(
         color=alt.when(f"datum.value > {middle}").then(alt.value("white")).otherwise(alt.value(DARK))
     )
-    sized = alt.layer(filled, written).properties(width=alt.Step(_WIDE), height=alt.Step(_HIGH + 15 * (most_lines - 1)))
+    sized = alt.layer(filled, written).properties(
+        width=alt.Step(_WIDE), height=alt.Step(_HIGH + LINE * (most_lines - 1))
+    )
     return finished(sized, title, subtitle)
