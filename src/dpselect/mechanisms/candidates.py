@@ -1,4 +1,4 @@
-"""Candidates, and public numbers for them: checked before anything is drawn.
+"""Candidates: checked before anything is drawn, and returned as the caller gave them.
 
 The candidate set is public (it comes from the caller, never from the data), so errors may mention its length. They
 never mention its members: someone will pass a private column here by mistake.
@@ -13,8 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError, Shown, one_of_several
-from dpselect.mechanisms.scores import ScoresLike, native_scores
+from dpselect.errors import InvalidCandidatesError, Shown
 
 Candidate = TypeVar("Candidate")
 Pick = Callable[[int], Any]
@@ -128,52 +127,3 @@ def _equal(one: object, other: object) -> bool | None:
 
 def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
     return InvalidCandidatesError("candidates", Shown(f"<{type(candidates).__name__}>"), expected, hint)
-
-
-def public_doubles(
-    given: object, name: str, expected: str, checked: Callable[[object, str], float]
-) -> npt.NDArray[np.float64]:
-    """A public number for each candidate, as doubles that nobody else can change.
-
-    `checked` raises an `InvalidParameterError`, or takes a number, and of doubles all larger ones, too.
-    """
-    members = _public_members(given, name, expected)
-    array = members if isinstance(members, np.ndarray) else None
-    if array is None and all(type(each) is float for each in members):
-        array = np.array(members, dtype=np.float64)
-    if len(members) == 0 or (array is not None and array.ndim != 1):
-        raise InvalidParameterError(name, Shown(f"<{type(given).__name__}>"), expected)
-    if array is not None and _are_doubles(array):
-        found = array.astype(np.float64) + 0.0  # no negative zero
-        suspects = [int(found.argmin()), int(found.argmax())]  # NaN is both
-    else:
-        found, suspects = np.empty(len(members)), range(len(members))
-    for place in suspects:
-        try:
-            found[place] = checked(members[place], name)
-        except InvalidParameterError:
-            got = one_of_several(members[place], place, len(members))
-            raise InvalidParameterError(name, got, expected) from None
-    found.flags.writeable = False
-    return found
-
-
-def _public_members(given: object, name: str, expected: str) -> Sequence[object] | npt.NDArray[Any]:
-    """A list or a tuple itself, anything else as an array: none of the members is missing or masked."""
-    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
-        return cast("Sequence[object]", given)
-    if hasattr(given, "iloc"):  # in columns of Python objects pandas keeps fractions
-        given = np.asarray(cast(Any, given).to_numpy())
-    if type(given) is np.ndarray and given.ndim == 1:
-        return given
-    try:
-        return native_scores(cast(ScoresLike, given))
-    except InvalidScoresError as error:
-        raise InvalidParameterError(name, error.got, expected, error.hint) from None
-
-
-def _are_doubles(array: npt.NDArray[Any]) -> bool:
-    """Whether a double holds each of them, at least one, or can refuse it."""
-    if array.dtype.kind in "iu":
-        return int(array.min()) >= -(2**53) and int(array.max()) <= 2**53
-    return array.dtype.kind == "f" and array.dtype.itemsize <= 8

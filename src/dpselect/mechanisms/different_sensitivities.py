@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,12 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.candidates import public_doubles
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.laws import Gaps, gauss_legendre
 from dpselect.mechanisms.mechanism import MechanismValue, SelectsOne
 from dpselect.mechanisms.numbers import FloatArray, IntArray
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
-from dpselect.mechanisms.scores import ScoresLike, exact_doubles
+from dpselect.mechanisms.scores import ScoresLike, exact_doubles, native_scores
 from dpselect.privacy import Neighbours
 
 Rule = Literal["generalized", "own_scales", "largest"]
@@ -78,7 +77,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        given = public_doubles(cast(object, self.sensitivities), "sensitivities", _EXPECTED, positive_sensitivity)
+        given = _checked_sensitivities(cast(object, self.sensitivities))
         method = one_of(self.method, "method", ("auto", *get_args(Rule)))
         self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
         self._set(confidence=probability(self.confidence, "confidence"))
@@ -172,6 +171,50 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
             expected = f"{len(self.sensitivities)} scores, one for each sensitivity"
             raise InvalidScoresError("scores", Shown(f"<{found.size} scores>"), expected)
         return found
+
+
+def _checked_sensitivities(given: object) -> FloatArray:
+    """As doubles that nobody else can change."""
+    members = _members(given)
+    array = members if isinstance(members, np.ndarray) else None
+    if array is None and all(type(each) is float for each in members):
+        array = np.array(members, dtype=np.float64)
+    if len(members) == 0 or (array is not None and array.ndim != 1):
+        raise InvalidParameterError("sensitivities", Shown(f"<{type(given).__name__}>"), _EXPECTED)
+    if array is not None and _are_doubles(array):
+        found = array.astype(np.float64) + 0.0  # no negative zero
+        suspects = [int(found.argmin()), int(found.argmax())]  # NaN is both
+    else:
+        found, suspects = np.empty(len(members)), range(len(members))
+    for place in suspects:
+        try:
+            found[place] = positive_sensitivity(members[place], "sensitivities")
+        except InvalidParameterError:
+            got = one_of_several(members[place], place, len(members))
+            raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
+    found.flags.writeable = False
+    return found
+
+
+def _members(given: object) -> Sequence[object] | npt.NDArray[Any]:
+    """A list or a tuple itself, anything else as an array: none of the members is missing or masked."""
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        return cast("Sequence[object]", given)
+    if hasattr(given, "iloc"):  # in columns of Python objects pandas keeps fractions
+        given = np.asarray(cast(Any, given).to_numpy())
+    if type(given) is np.ndarray and given.ndim == 1:
+        return given
+    try:
+        return native_scores(cast(ScoresLike, given))
+    except InvalidScoresError as error:
+        raise InvalidParameterError("sensitivities", error.got, _EXPECTED, error.hint) from None
+
+
+def _are_doubles(array: npt.NDArray[Any]) -> bool:
+    """Whether a double holds each of them, at least one, or can refuse it."""
+    if array.dtype.kind in "iu":
+        return int(array.min()) >= -(2**53) and int(array.max()) <= 2**53
+    return array.dtype.kind == "f" and array.dtype.itemsize <= 8
 
 
 def _largest_of(count: int, confidence: float) -> float:
