@@ -272,7 +272,7 @@ signal.signal(signal.SIGPROF, handler)
 scores = np.arange(2 * 10**6) / 1e7
 signal.setitimer(signal.ITIMER_PROF, 0.02)
 try:
-    sampler('permute_and_flip').select_many(scores, 10**5)
+    sampler('permute_and_flip').select_many(scores, 2 * 10**6)
     written = 'drew'
 except Exception as error:
     written = type(error).__name__
