@@ -214,12 +214,11 @@ class Composition:
         0.134
         """
         level, whole = probability(significance, "significance"), fraction_up(self.leaves.basic)
-        best, width, most = 0.0, whole, 1.0
+        most, best, width = 1.0, 0.0, whole
         for _ in range(3):  # each time nearer to the best; every epsilon gives a bound
-            near = (best + width * each / _PARTS for each in range(-_PARTS, _PARTS + 1))
-            powers = {each: most_power(level, each, self.delta(each)) for each in near if 0.0 <= each <= whole}
-            best, width = min(powers, key=powers.__getitem__), width / _PARTS
-            most = min(most, powers[best])
+            near = [best + width * each / _PARTS for each in range(-_PARTS, _PARTS + 1)]
+            most, best = min((most_power(level, each, self.delta(each)), each) for each in near if 0.0 <= each <= whole)
+            width /= _PARTS
         return most
 
     @property

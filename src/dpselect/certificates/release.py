@@ -230,8 +230,7 @@ class Release(Planned, Generic[Answer]):
 
     def table(self) -> tuple[list[str], list[tuple[Value, ...]]]:
         """The answer as a table, with its counts and intervals if there are any: the headings, and the rows."""
-        heads: list[str] = [*wording.heads(QUESTIONS[self.task], self)]
-        rows: list[tuple[Value, ...]] = [*self.rows()[1]]
+        heads, rows = [*wording.heads(QUESTIONS[self.task], self)], list[tuple[Value, ...]](self.rows()[1])
         tallies, ends = wording.tallies(self), columns(self)
         if tallies is not None:
             heads.append(wording.tally_head(self))

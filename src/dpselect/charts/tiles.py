@@ -47,9 +47,8 @@ def tiles(
     alt = altair()
     shown = [(in_lines(row), in_lines(column)) for row, column in places]
     rows, columns = (list(dict.fromkeys(names)) for names in zip(*shown, strict=True))
-    zero = [0.0] if from_zero else []
-    lowest, highest = min([*values, *zero]), max([*values, *zero])
-    middle = (lowest + highest) / 2.0
+    shaded = [*values, 0.0] if from_zero else values
+    lowest, highest = min(shaded), max(shaded)
     data = [
         {"row": row, "column": column, "value": number} for (row, column), number in zip(shown, values, strict=True)
     ]
@@ -68,7 +67,7 @@ def tiles(
         color=alt.Color("value:Q", scale=shades, legend=None)
     )
     written = base.mark_text(text={"expr": NUMBER}, aria=False).encode(
-        color=alt.when(f"datum.value > {middle}").then(alt.value("white")).otherwise(alt.value(DARK))
+        color=alt.when(f"datum.value > {(lowest + highest) / 2.0}").then(alt.value("white")).otherwise(alt.value(DARK))
     )
     sized = alt.layer(filled, written).properties(
         width=alt.Step(_WIDE), height=alt.Step(_HIGH + LINE * (most_lines - 1))

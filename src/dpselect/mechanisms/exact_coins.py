@@ -127,7 +127,8 @@ def heads(bounds: Callable[[int], tuple[int, int]], size: int) -> int:
     found, bits, start, end = 0, 0, 0, 1
     while size:
         bits, start, end = bits + _BITS, start << _BITS, end << _BITS
-        low, high = (min(max(bound, start), end) for bound in bounds(bits))
+        low, high = bounds(bits)
+        low, high = min(max(low, start), end), min(max(high, start), end)
         cells = np.array([low - start, high - low, end - high], np.uint64)
         below, size, _ = _core.tally(cells, size).tolist()
         found, start, end = found + below, low, high

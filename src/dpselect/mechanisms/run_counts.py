@@ -32,14 +32,14 @@ class RunCount:
 
     Attributes:
         first: 1, or 0 for Poisson.
-        ratio: a fraction, exactly.
+        ratio: a fraction, exactly: its two whole numbers, which may have a common factor.
         start: bounds on the probability of `first`, closer the more binary digits are asked for.
 
     Proof: ``proofs/private_candidates.md``, claim 5.
     """
 
     first: int
-    ratio: Callable[[int], Fraction]
+    ratio: Callable[[int], tuple[int, int]]
     start: Callable[[int], Enclosed]
 
     def draw(self, *, at_most: int | None = None) -> int | None:
@@ -47,14 +47,12 @@ class RunCount:
 
         Coin k shows heads with probability ``P(K = k | K >= k)``; the first that does is K.
         """
-        count = self.first
         low, _ = self.start(_FIRST_DIGITS)
         walk = _Walk(self, _FIRST_DIGITS + max(0, low.denominator.bit_length() - low.numerator.bit_length()))
-        while at_most is None or count <= at_most:
+        while at_most is None or walk.count <= at_most:
             if heads(walk.bounds, 1):
-                return count
+                return walk.count
             walk.step()
-            count += 1
         return None
 
 
@@ -70,9 +68,8 @@ class _Walk:
 
     def step(self) -> None:
         """To the next number."""
-        ratio, mass, before = self._law.ratio(self.count), self._mass, self._before
+        (above, below), mass, before = self._law.ratio(self.count), self._mass, self._before
         self._before = before[0] + mass[0], before[1] + mass[1]
-        above, below = ratio.numerator, ratio.denominator
         self._mass = mass[0] * above // below, -(-mass[1] * above // below)
         self.count += 1
 
@@ -87,15 +84,14 @@ class _Walk:
         # The chance grows with the number's own mass, and with the mass before it.
         low = (self._mass[0] << digits) // (one - self._before[0])
         left = one - self._before[1]
-        high = -(-(self._mass[1] << digits) // left) if left > 0 else 1 << digits
-        return min(low, 1 << digits), min(max(high, low), 1 << digits)
+        return low, max(low, -(-(self._mass[1] << digits) // left) if left > 0 else 1 << digits)
 
 
 def negative_binomial(eta: float, gamma: float) -> RunCount:
     """Truncated at 1; `eta` 0 is logarithmic, 1 geometric. Both numbers count as the doubles that they are.
 
     >>> law = negative_binomial(1.0, 0.25)
-    >>> [float(bound) for bound in law.start(60)], law.ratio(1)
+    >>> [float(bound) for bound in law.start(60)], Fraction(*law.ratio(1))
     ([0.25, 0.25], Fraction(3, 4))
     """
     shape, stop = Fraction(eta), Fraction(gamma)
@@ -112,7 +108,8 @@ def negative_binomial(eta: float, gamma: float) -> RunCount:
         found = [shape * (1 - stop) / (each - 1) for each in (grown[0][0], grown[1][1])]
         return min(found), max(found)
 
-    return RunCount(first=1, ratio=lambda k: (1 - stop) * (k + shape) / (k + 1), start=start)
+    (above, below), (more, of) = (1 - stop).as_integer_ratio(), shape.as_integer_ratio()
+    return RunCount(first=1, ratio=lambda k: (above * (k * of + more), below * of * (k + 1)), start=start)
 
 
 def poisson(mean: float) -> RunCount:
@@ -123,7 +120,8 @@ def poisson(mean: float) -> RunCount:
     def start(digits: int) -> Enclosed:
         return exp_minus_in_digits(rate, digits // 3 + _MORE_DIGITS)
 
-    return RunCount(first=0, ratio=lambda k: rate / (k + 1), start=start)
+    above, below = rate.as_integer_ratio()
+    return RunCount(first=0, ratio=lambda k: (above, below * (k + 1)), start=start)
 
 
 def gamma_for(expected: float, eta: float) -> float:

@@ -181,18 +181,21 @@ def of_numpy(values: NDArray[Any]) -> Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(held)])
 
 
-def parts_of(block: bytes, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Array:
-    """Parts of a block in their order, each from its begin to its end, as bytes.
+def between(block: bytes, places: NDArray[np.int64]) -> Array:
+    """The parts of a block, each from one place to the next, where they are."""
+    held = [None, pa.py_buffer(places), pa.py_buffer(block)]
+    return pa.Array.from_buffers(pa.large_binary(), max(0, places.size - 1), held)
 
-    >>> parts_of(b"ann,7", np.array([0, 4]), np.array([3, 5])).to_pylist()
+
+def parts_of(block: bytes, places: NDArray[np.int64]) -> Array:
+    """Copies of parts of a block in their order, as bytes; `places` has a row for each, with its begin and its end.
+
+    >>> parts_of(b"ann,7", np.array([[0, 3], [4, 5]])).to_pylist()
     [b'ann', b'7']
     """
-    # Parts and the gaps between them make one Arrow array over the block; every second element is a part.
-    offsets = np.append(np.stack([begin, end], axis=1).ravel(), len(block))
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-    alternating = pa.Array.from_buffers(pa.large_binary(), 2 * begin.size, buffers)
-    is_part = of_numpy(np.arange(2 * begin.size) % 2 == 0)
-    return _kernels.call_function("array_filter", [alternating, is_part])
+    buffers = [None, pa.py_buffer(np.append(places, len(block))), pa.py_buffer(block)]
+    alternating = pa.Array.from_buffers(pa.large_binary(), places.size, buffers)  # parts, and the gaps between them
+    return _kernels.call_function("array_filter", [alternating, of_numpy(np.arange(places.size) % 2 == 0)])
 
 
 def true_at(booleans: Array) -> NDArray[np.bool_]:

@@ -172,7 +172,7 @@ def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64]
     begin, end = separators[first + at] + 1, separators[first + at + 1]
     if last:
         end = end - ((end > begin) & (raw[end - 1] == _CARRIAGE_RETURN))
-    fields = parts_of(block, begin, end)
+    fields = parts_of(block, np.stack([begin, end], axis=1))
     return valid_text(_unquoted(fields) if b'"' in block else fields)
 
 

@@ -34,6 +34,7 @@ from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import (
     Array,
     RecordBatch,
+    between,
     computed,
     matches,
     of_numpy,
@@ -121,7 +122,7 @@ def _divided(block: bytes, has_fields: bool) -> tuple[bytes, NDArray[np.int64], 
     """
     raw = np.frombuffer(block, np.uint8)
     offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
-    every = valid_text(parts_of(block, offsets[:-1], offsets[1:]))
+    every = valid_text(between(block, offsets))
     easy, length = true_at(matches(every, _EASY)), np.diff(offsets) - 1
     easy &= not has_fields
     if length.max() > lines.LONGEST_LINE:
@@ -141,10 +142,10 @@ def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
     raw = np.frombuffer(block, np.uint8)
     quotes, ends = np.flatnonzero(raw == ord('"')), np.flatnonzero(raw == ord("\n"))
     stops = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))  # of words and numbers
-    texts = parts_of(block, quotes[::2] + 1, quotes[1::2])
+    texts = between(block, quotes + (np.arange(quotes.size) % 2 == 0))  # every second one is a text
 
     def under(name: str) -> Array:
-        text = 2 * np.flatnonzero(true_at(computed("equal", texts, name.encode())))
+        text = 2 * np.flatnonzero(true_at(computed("equal", texts, name.encode()))[::2])
         value = quotes[text + 1] + 1
         value += raw[value] <= ord(" ")
         is_key = raw[value] == ord(":")
@@ -158,7 +159,7 @@ def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
         stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
         line = np.searchsorted(ends, value)
         stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
-        cells = parts_of(block, *stand.T).view(pa.large_string())
+        cells = parts_of(block, stand).view(pa.large_string())
         return computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
 
     return [under(name) for name in names]
