@@ -89,7 +89,9 @@ def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.Monke
     alone = [plain(*gathered([each])) for each in asked]
     assert [plain(each) for each in together(asked)] == alone
     cells = engine._cells  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(engine, "_cells", lambda *given: {**cells(*given), "what": ("c1",)})
+    monkeypatch.setattr(
+        engine, "_cells", lambda *given: {name: of if name == "who" else ("c1",) for name, of in cells(*given).items()}
+    )
     assert [plain(each) for each in together(asked)] != alone
 
 

@@ -114,6 +114,13 @@ class PostgreSQL(Dialect):
     def lot(self, columns: Sequence[str]) -> str:
         return "gen_random_uuid()"  # 122 bits of the server's cryptographic randomness
 
+    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
+        """SHA-256 of a new key and of the columns, each of `keys` after its length, with the place behind it."""
+        texts = [f"COALESCE(OCTET_LENGTH(CAST({name} AS text)) || ':' || {name}, '-')" for name in keys]
+        key = " || ".join([f"'{os.urandom(32).hex()}'", *texts, f"':' || {place}"])
+        lot = f"encode(sha256(convert_to({key}, 'UTF8')), 'hex')"
+        return f'CAST(substr(min(({lot} || {place}) COLLATE "C"), 65) AS integer)'
+
 
 POSTGRESQL = PostgreSQL()
 

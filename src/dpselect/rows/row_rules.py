@@ -69,6 +69,9 @@ PATTERNS = {
 _WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
 """How engines write a decimal that is a whole number; zero also with an exponent."""
 
+MOST_IN_A_LOT = 1 << 16
+"""Places that a lot of 64 bits can hold, with 48 bits that are left to chance."""
+
 _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 
 
@@ -260,6 +263,17 @@ class Dialect(ABC):
         It is made from new randomness and from the columns alone. All orders of lots are equally likely, as far as what
         makes them behaves like a random function.
         """
+
+    @abstractmethod
+    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
+        """The aggregate, of rows with the same keys, that is the place with the smallest lot; null if all are null.
+
+        Places may be repeated: equal ones have one lot. There are so many places, at most `MOST_IN_A_LOT`.
+        """
+
+    def bit(self, place: str) -> str:
+        """A whole number of 64 bits in which only the bit of a place is set."""
+        return f"({self.whole(1)} << ({place}))"
 
     def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
         """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.

@@ -83,6 +83,12 @@ class Spark(Dialect):
         parts = [f"COALESCE(concat(octet_length({text}), ':', {text}), '-')" for text in texts]
         return f"sha2(concat('{os.urandom(32).hex()}', {', '.join(parts)}), 256)"
 
+    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
+        return f"min_by({place}, CASE WHEN {place} IS NOT NULL THEN {self.lot([*keys, place])} END)"
+
+    def bit(self, place: str) -> str:
+        return f"shiftleft({self.whole(1)}, {place})"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SparkFrame:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpselect.rows.columns import Amount, Column, Condition, Grouping, check_match, check_numeric
 from dpselect.rows.row_rules import (
+    MOST_IN_A_LOT,
     Dialect,
     Name,
     Number,
@@ -44,6 +45,26 @@ _CONDITION = "condition"
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What a row says of its unit, if that is one of a few places: a candidate, of a group if there are groups.
+
+    Attributes:
+        groups: their number, or 1.
+        candidates: their number, or 1.
+        is_one: whether a unit counts for only one of its places, chosen at random; else for each.
+    """
+
+    groups: int
+    candidates: int
+    is_one: bool
+
+    @property
+    def number(self) -> int:
+        """All places: the candidates of the first group, then those of the next."""
+        return self.groups * self.candidates
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """One question to an engine.
@@ -56,6 +77,8 @@ class Statement:
         summary: what the result means.
         parts: for a cross table, the lists of its columns.
         named: the kind of the values ``what`` that come from rows and are returned, if any.
+        places: what it counts, if `dpselect.rows.together` can ask it together with others.
+        reads_all: whether rows are left out that have not all that is read; else what is not there is null.
     """
 
     reads: Mapping[str, RowValue]
@@ -64,6 +87,8 @@ class Statement:
     summary: Callable[[Found], Any]
     parts: tuple[PublicCandidates, ...] = ()
     named: CandidateKind | None = None
+    places: Places | None = None
+    reads_all: bool = True
 
     def sql(self, dialect: Dialect, cells: Mapping[str, Sequence[str]], table: str) -> str:
         """The statement in the words of an engine.
@@ -93,8 +118,12 @@ class Statement:
                 place, need = "", f"shown.{name} IN (SELECT candidate FROM {name}_list)"
             else:
                 place, need = f"{name}_list.place", ""
-                joins += f" JOIN {name}_list ON {name}_list.candidate = shown.{name}"
-            needed += [need] if need else []
+                kind = "JOIN" if self.reads_all else "LEFT JOIN"
+                joins += f" {kind} {name}_list ON {name}_list.candidate = shown.{name}"
+            if need and (self.reads_all or is_condition):
+                needed.append(need)
+            elif need and listed is not None:
+                place = f"CASE WHEN {need} THEN {place} END"
             if not is_condition:
                 selected.append(f"{place if listed is None else dialect.place(place, len(listed))} AS {name}")
         where = f" WHERE {' AND '.join(needed)}" if needed else ""
@@ -125,6 +154,10 @@ def count(
         once = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
         if most is None:
             once = _within_groups(dialect, once, grouping)
+        elif most == 1 and len(candidates) <= MOST_IN_A_LOT:
+            within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
+            first = dialect.first_place(whose, "what", len(candidates))
+            once = f"SELECT {', '.join(whose)}, {first} AS what FROM ({within}) AS matched GROUP BY {', '.join(whose)}"
         else:
             within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
             once = dialect.chosen(f"({within}) AS matched", whose, "what", most=most)
@@ -134,6 +167,7 @@ def count(
         **_reads(unit, grouping, {"what": (Value(column, candidates.kind), candidates)}),
         body=body,
         summary=lambda found: [CandidateCounts(each) for each in _tabulated(found, candidates, grouping)],
+        places=_places(grouping, len(candidates), most),
     )
 
 
@@ -231,7 +265,7 @@ def units(
     def summary(found: Found) -> list[int]:
         return _tabulated(found, None, grouping)[:, 0].tolist()
 
-    return Statement(**_reads(unit, grouping, read), body=body, summary=summary)
+    return Statement(**_reads(unit, grouping, read), body=body, summary=summary, places=_places(grouping, 1, None))
 
 
 def names(
@@ -297,6 +331,15 @@ def _parts(grouping: Grouping | None) -> list[str]:
 def _chooses(grouping: Grouping | None) -> bool:
     """Whether a unit can be in more groups than it may."""
     return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
+
+
+def _places(grouping: Grouping | None, candidates: int, most: int | None) -> Places | None:
+    if most not in (None, 1):
+        return None
+    if grouping is None:
+        return Places(1, candidates, is_one=most == 1)
+    apart = _chooses(grouping) or grouping.listed or most == 1
+    return None if apart else Places(len(grouping.groups), candidates, is_one=False)
 
 
 def _within_groups(dialect: Dialect, rows: str, grouping: Grouping | None) -> str:

@@ -35,6 +35,7 @@ from dpselect.rows.columns import (
 from dpselect.rows.duckdb.cells import compared, compared_pairs
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import Found, Statement, filtered
+from dpselect.rows.together import joined
 from dpselect.summaries import (
     CandidateKind,
     CountsOf,
@@ -124,14 +125,18 @@ class Table:
             InvalidDataError: the type of a column cannot match, or the source cannot be read to its end.
             SelectionError: no memory, no connection. No message quotes a row or depends on one.
         """
-        written = [each() for each in asked]
+        together = joined([each() for each in asked])
+        written = [each for each, _ in together]
         if self.conditions:
             written = [filtered(each, self.conditions) for each in written]
         if self.engine.format is not None:
             written = [_compared(each, self.engine.format) for each in written]
         found = self.engine.answers(written, progress)
         with cut_off:
-            return [each.summary(of_it) for each, of_it in zip(written, found, strict=True)]
+            summaries: dict[int, list[Any]] = {}
+            for (each, places), of_it in zip(together, found, strict=True):
+                summaries |= zip(places, each.summary(of_it), strict=True)
+        return [summaries[at] for at in range(len(asked))]
 
 
 class Rows:

@@ -75,6 +75,12 @@ class DuckDB(Dialect):
         *keys, last = columns
         return f"hash(xor(hash({', '.join(keys)}, {int.from_bytes(key_of_a_choice())}::UBIGINT), ({last})::UBIGINT))"
 
+    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
+        """The lots hold their place in their last bits, because `min` takes a third of the time of `arg_min`."""
+        mask = (1 << (number - 1).bit_length()) - 1
+        lot = f"({self.lot([*keys, place])} & {2**64 - 1 - mask}::UBIGINT)"
+        return f"CAST(min({lot} | ({place})::UBIGINT) & {mask}::UBIGINT AS INTEGER)"
+
     def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
         """Of texts with the same hash the smaller one is chosen; the hashes of other values differ."""
         whose, lot = ", ".join(keys), self.lot([*keys, f"hash({column})"])
