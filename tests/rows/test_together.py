@@ -92,10 +92,11 @@ def test_each_finds_what_python_counts(engine: str, request: pytest.FixtureReque
 def test_there_are_more_places_than_one_statement_counts() -> None:
     held = rows()
     table = open_table(MAKERS["duckdb"](pa.table(held)))
-    written = [each() for each in asked_of(table, held)[0]]
-    asked = [places for _, places in together.joined(written)]
-    assert len(asked) == 2
-    assert sorted(place for places in asked for place in places) == list(range(len(written)))
+    places = {at: each().places for at, each in enumerate(asked_of(table, held)[0])}
+    batches = together.batches(places)
+    assert len(batches) == 2
+    assert [at for batch in batches for at in batch] == [*places]
+    assert all(sum(places[at].number for at in batch) <= 1024 for batch in batches)
 
 
 @pytest.mark.parametrize(("of", "instead"), [("_place", "0"), ("_if_read", "1")])

@@ -45,9 +45,13 @@ _CONDITION = "condition"
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
+MOST_PLACES = 62
+"""The bits of a whole number of 64 bits, >= 0, with one to spare."""
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What a row says of its unit, if that is one of a few places: a candidate, of a group if there are groups.
+    """What a row says of its unit: one of at most `MOST_PLACES` places, a candidate, of a group if there are groups.
 
     Attributes:
         groups: their number, or 1.
@@ -153,7 +157,7 @@ def count(
         whose = ["who", *parts]
         once = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
         if most is None:
-            once = _within_groups(dialect, once, grouping)
+            once = once if grouping is None else _within_groups(dialect, once, grouping)
         elif most == 1 and len(candidates) <= MOST_IN_A_LOT:
             within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
             first = dialect.first_place(whose, "what", len(candidates))
@@ -167,7 +171,7 @@ def count(
         **_reads(unit, grouping, {"what": (Value(column, candidates.kind), candidates)}),
         body=body,
         summary=lambda found: [CandidateCounts(each) for each in _tabulated(found, candidates, grouping)],
-        places=_places(grouping, len(candidates), most),
+        places=_places(grouping, len(candidates.values), most),
     )
 
 
@@ -334,12 +338,10 @@ def _chooses(grouping: Grouping | None) -> bool:
 
 
 def _places(grouping: Grouping | None, candidates: int, most: int | None) -> Places | None:
-    if most not in (None, 1):
-        return None
-    if grouping is None:
-        return Places(1, candidates, is_one=most == 1)
-    apart = _chooses(grouping) or grouping.listed or most == 1
-    return None if apart else Places(len(grouping.groups), candidates, is_one=False)
+    groups = 1 if grouping is None else len(grouping.groups)
+    apart = grouping is not None and (_chooses(grouping) or grouping.listed or most == 1)
+    few = groups * candidates <= MOST_PLACES and most in (None, 1) and not apart
+    return Places(groups, candidates, is_one=most == 1) if few else None
 
 
 def _within_groups(dialect: Dialect, rows: str, grouping: Grouping | None) -> str:

@@ -35,7 +35,7 @@ from dpselect.rows.columns import (
 from dpselect.rows.duckdb.cells import compared, compared_pairs
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import Found, Statement, filtered
-from dpselect.rows.together import joined
+from dpselect.rows.together import batches, together
 from dpselect.summaries import (
     CandidateKind,
     CountsOf,
@@ -125,18 +125,22 @@ class Table:
             InvalidDataError: the type of a column cannot match, or the source cannot be read to its end.
             SelectionError: no memory, no connection. No message quotes a row or depends on one.
         """
-        together = joined([each() for each in asked])
-        written = [each for each, _ in together]
+        written = [each() for each in asked]
+        few = {at: each.places for at, each in enumerate(written) if each.places is not None}
+        alone = [at for at in range(len(written)) if at not in few]
+        shared = batches(few) if few else []
+        sent = [written[at] for at in alone] + [together([written[at] for at in batch]) for batch in shared]
         if self.conditions:
-            written = [filtered(each, self.conditions) for each in written]
+            sent = [filtered(each, self.conditions) for each in sent]
         if self.engine.format is not None:
-            written = [_compared(each, self.engine.format) for each in written]
-        found = self.engine.answers(written, progress)
+            sent = [_compared(each, self.engine.format) for each in sent]
+        found = self.engine.answers(sent, progress)
         with cut_off:
-            summaries: dict[int, list[Any]] = {}
-            for (each, places), of_it in zip(together, found, strict=True):
-                summaries |= zip(places, each.summary(of_it), strict=True)
-        return [summaries[at] for at in range(len(asked))]
+            summaries = [each.summary(of_it) for each, of_it in zip(sent, found, strict=True)]
+        answers = dict(zip(alone, summaries, strict=False))
+        for batch, of_them in zip(shared, summaries[len(alone) :], strict=True):
+            answers |= zip(batch, of_them, strict=True)
+        return [answers[at] for at in range(len(written))]
 
 
 class Rows:

@@ -9,48 +9,32 @@ Proof that each statement finds what it finds alone: ``proofs/one_pass.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpselect.rows.row_rules import Dialect, RowValue
-from dpselect.rows.statements import Found, Places, Statement
+from dpselect.rows.statements import MOST_PLACES, Found, Places, Statement
 from dpselect.summaries import PublicCandidates
-
-_BITS = 62
-"""Of a word: a whole number of 64 bits, >= 0."""
 
 _MOST = 1024
 """Places that are counted by one statement: engines have a largest number of columns."""
 
 
-def joined(written: Sequence[Statement]) -> list[tuple[Statement, list[int]]]:
-    """Statements that ask the same together, and which of `written` each stands for; it has a summary for each."""
-    found: list[tuple[Statement, list[int]]] = []
-    few, left = list[list[int]](), 0
-    for at, each in enumerate(written):
-        number = _BITS + 1 if each.places is None else each.places.number
-        if number > _BITS:
-            found.append((_alone(each), [at]))
-        elif number > left:
-            few.append([at])
-            left = _MOST - number
-        else:
-            few[-1].append(at)
-            left -= number
-    return found + [(_together([written[at] for at in batch]), batch) for batch in few]
+def batches(few: Mapping[int, Places]) -> list[list[int]]:
+    """Which statements become one, of those with few places, by their numbers."""
+    found, left = list[list[int]](), 0
+    for at, places in few.items():
+        if places.number > left:
+            found.append([])
+            left = _MOST
+        found[-1].append(at)
+        left -= places.number
+    return found
 
 
-def _alone(statement: Statement) -> Statement:
-    def summary(found: Found) -> list[Any]:
-        return [statement.summary(found)]
-
-    return replace(statement, summary=summary)
-
-
-def _together(asked: Sequence[Statement]) -> Statement:
-    """One statement for several, each with a few places."""
+def together(asked: Sequence[Statement]) -> Statement:
+    """One statement for several, each with a few places. Its result is a summary for each."""
     reads: dict[str, RowValue] = {"who": asked[0].reads["who"]}
     lists: dict[str, PublicCandidates] = {}
     places = [each.places for each in asked if each.places is not None]
@@ -81,14 +65,14 @@ def _words(
 ) -> tuple[list[str], list[tuple[int, int]]]:
     """Aggregates of a unit's rows, and the word and the bit of each place."""
     words, bits = list[tuple[str, list[str]]](), list[tuple[int, int]]()
-    shared, used = 0, _BITS
+    shared, used = 0, MOST_PLACES
     for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
         if of_it.is_one:
             word, first = len(words), 0
             place = _if_read(each, at, _place(of_it, at), "NULL")
             words.append(("{}", [dialect.bit(dialect.first_place(["who"], place, of_it.number))]))
         else:
-            if used + of_it.number > _BITS:
+            if used + of_it.number > MOST_PLACES:
                 shared, used = len(words), 0
                 words.append(("bit_or({})", []))
             word, first = shared, used
