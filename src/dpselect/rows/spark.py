@@ -86,6 +86,13 @@ class Spark(Dialect):
     def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
         return f"min_by({place}, CASE WHEN {place} IS NOT NULL THEN {self.lot([*keys, place])} END)"
 
+    def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
+        """One of each is found by an aggregate, without a shuffle of all pairs and without sorting them."""
+        if most > 1:
+            return super().chosen(rows, keys, column, most=most, is_text=is_text)
+        whose, first = ", ".join(keys), self.first_place(keys, column, 0)
+        return f"SELECT {whose}, {first} AS {column} FROM {rows} GROUP BY {whose}"
+
     def bit(self, place: str) -> str:
         return f"shiftleft({self.whole(1)}, {place})"
 
