@@ -281,7 +281,7 @@ CASES = [
         "flagged",
         paid(lambda each: f'"{in_german(each)},00 €"'),
         said="no number as it is written here",
-        option="--strip '€' --thousands . --decimal ','",
+        option="--strip '€' --thousands '.' --decimal ','",
         taking_part=0,
     ),
     Case(
@@ -313,7 +313,7 @@ CASES = [
         "flagged",
         paid(in_german),
         said="All dots stand before three digits.",
-        option="--thousands . --decimal ','",
+        option="--thousands '.' --decimal ','",
         taking_part=400,
     ),
     Case(
@@ -330,7 +330,7 @@ CASES = [
         paid(lambda each: f"{in_german(each)}", delimiter=";", header="who;value"),
         (*MEDIAN, "--delimiter", "semicolon", "--decimal", ","),
         said="no number as it is written here",
-        option="--thousands .",
+        option="--thousands '.'",
         answers=ANSWERS[MEDIAN],
     ),
     Case(
@@ -391,7 +391,7 @@ CASES = [
         "flagged",
         text(f"0{day}" for day in DAY),
         ("most-common", "value", "--candidates", "23,24", "--candidates-as", "text"),
-        said="Both are read alike with --candidates-as integer",
+        said="whole numbers, not text (--candidates-as integer)",
         taking_part=0,
     ),
     Case(
@@ -418,7 +418,7 @@ CASES = [
         text((city.replace("Oslo", "Örebro") for city in CITY), encoding="latin-1"),
         ("most-common", "value", "--candidates", "Rome,Örebro"),
         said="text that cannot be read",
-        option="--encoding cp1252",
+        option="--encoding 'cp1252'",
         taking_part=100,
         answers=("Örebro",),
     ),
@@ -446,7 +446,7 @@ CASES = [
         on(lambda day: f"12/{day}/2026"),
         DATES,
         said="no date as it is written here",
-        option="--date-format %m/%d/%Y",
+        option="--date-format '%m/%d/%Y'",
         taking_part=0,
     ),
     Case(
@@ -455,7 +455,7 @@ CASES = [
         on(lambda day: f"{day}/12/2026"),
         DATES,
         said="no date as it is written here",
-        option="--date-format %d/%m/%Y",
+        option="--date-format '%d/%m/%Y'",
         taking_part=0,
     ),
     Case(
@@ -464,7 +464,7 @@ CASES = [
         on(lambda day: f"{day}.12.2026"),
         DATES,
         said="no date as it is written here",
-        option="--date-format %d.%m.%Y",
+        option="--date-format '%d.%m.%Y'",
         taking_part=0,
     ),
     Case(
@@ -506,7 +506,13 @@ CASES = [
     Case("a comma at the end of rows alone", "flagged", paid(str, end=","), said=UNREAD_LINES, taking_part=0),
     Case("header only", "flagged", b"who,value\n", said="The table has no rows.", taking_part=0),
     Case("one unit", "flagged", paid(str, who="shop"), said="There is only 1 unit.", taking_part=1),
-    Case("nearly one unit", "flagged", paid(str) + b"guest,1\n" * 500, said="have the same who", taking_part=401),
+    Case(
+        "nearly one unit",
+        "flagged",
+        paid(str) + b"guest,1\n" * 500,
+        said="have a who that very many rows have",
+        taking_part=401,
+    ),
     Case(
         "a word for no unit",
         "flagged",
@@ -518,7 +524,7 @@ CASES = [
         "one unit in two cases",
         "flagged",
         b"who,value\n" + b"".join(f"{name}{each},{each}\n".encode() for each in PAID for name in "aA"),
-        said="400 units may be the same as another one",
+        said="have a who that may be another one in another spelling",
         taking_part=800,
     ),
 ]

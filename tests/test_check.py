@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.session.check import WARNING
+from dpselect.rows.duckdb.scan import Scan
+from dpselect.session.check import WARNING, Check
 from tests.rows import engines
 
 
@@ -32,15 +35,20 @@ def said(folder: Path, values: Sequence[object], **given: Any) -> tuple[str, ...
 def read_with(folder: Path, values: Sequence[object], **given: Any) -> int:
     """How many values count in the format that is suggested."""
     path = file(folder, values)
-    found = dps.check(path, "value", unit="who", **given)
-    assert found.suggested is not None
-    return dps.check(path, "value", unit="who", **given, format=found.suggested).usable_rows or 0
+    words = suggested(dps.check(path, "value", unit="who", **given))
+    return dps.check(path, "value", unit="who", **given, format=dps.Format(**words)).usable_rows
+
+
+def suggested(found: Check) -> Any:
+    """The words of a format that a check says to try."""
+    calls = [call for each in found.problems for call in re.findall(r"Try Format\((.*?)\):", each)]
+    return {name: value for call in calls for name, value in eval(f"dict({call})").items()}
 
 
 NUMBERS = {
     "1,234,567": "--thousands ','",
     "-12,345.5": "--thousands ','",
-    "1.234,5": "--thousands . --decimal ','",
+    "1.234,5": "--thousands '.' --decimal ','",
     "1,5": "--decimal ','",
     "1 234": "--thousands ' '",
     "1'234.50": '--thousands "\'"',
@@ -49,10 +57,10 @@ NUMBERS = {
     "1_000": "--thousands '_'",
     "12,34,567": "",
     "-$5": "--strip '$'",
-    "5 EUR": "--strip EUR",
+    "5 EUR": "--strip 'EUR'",
     "R$5": "--strip 'R$'",
     "$1,234.5": "--thousands ',' --strip '$'",
-    "1.234,50 €": "--thousands . --decimal ',' --strip '€'",
+    "1.234,50 €": "--thousands '.' --decimal ',' --strip '€'",
     "5%": "--strip '%'",
     "5,5 %": "--decimal ',' --strip '%'",
     "(5)": "",
@@ -93,7 +101,6 @@ def test_what_is_read_is_no_problem(value: str, tmp_path: Path) -> None:
 def test_an_option_is_only_suggested_if_all_cells_then_mean_the_same(values: list[str], tmp_path: Path) -> None:
     found = dps.check(file(tmp_path, values), "value", unit="who")
     assert found.problems[-1] == "No option makes all of them mean the same. Write them in one way first."
-    assert found.suggested is None
     assert "Format" not in str(found)
 
 
@@ -104,22 +111,20 @@ def test_an_option_for_one_column_may_not_change_another(tmp_path: Path) -> None
     assert any("value: Try Format(decimal=',')" in each for each in dps.check(path, "city", **given).problems)
     path.write_text('who,city,value\n1,1.5,"1,5"\n2,2.5,"2,5"\n')
     found = dps.check(path, "city", **{**given, "candidates": [1.5, 2.5]})
-    assert found.problems[-1] == "value: What would read them reads another column as something else."
-    assert found.suggested is None
+    assert found.problems[-1] == "value: No option makes all of them mean the same. Write them in one way first."
 
 
 def test_what_the_cells_do_not_tell_is_left_open(tmp_path: Path) -> None:
     found = dps.check(file(tmp_path, ["1,234", "5,678"]), "value", unit="who")
     assert found.problems[-1].startswith("Try Format(thousands=',')")
     assert found.problems[-1].endswith("Or Format(decimal=','): the cells do not tell.")
-    assert found.suggested is None
-    assert "--thousands . --decimal ','" in said(tmp_path, ["1.234", "5.678"])[-1]
+    assert "--thousands '.' --decimal ','" in said(tmp_path, ["1.234", "5.678"])[-1]
     assert said(tmp_path, ["1.234", "5.67"]) == ()
 
 
 def test_dots_that_would_change_their_meaning_are_said(tmp_path: Path) -> None:
     problem = said(tmp_path, ["1.234", "1.234,5"])[-1]
-    assert problem == "Try --thousands . --decimal ',': with it 1 more row can count, and 1.234 as 1234."
+    assert problem == "Try --thousands '.' --decimal ',': with it 1 more row can count, and 1.234 as 1234."
 
 
 def test_more_ways_to_write_than_are_told_apart_are_counted(tmp_path: Path) -> None:
@@ -134,8 +139,9 @@ def test_more_ways_to_write_than_are_told_apart_are_counted(tmp_path: Path) -> N
 def test_words_that_a_declared_format_lacks_are_named(tmp_path: Path) -> None:
     path = file(tmp_path, ["1.234,50", "12,5", ""])
     found = dps.check(path, "value", unit="who", format=dps.Format(decimal=","))
-    assert found.suggested == dps.Format(decimal=",", thousands=".")
-    assert dps.check(path, "value", unit="who", format=found.suggested).usable_rows == 2
+    assert suggested(found) == {"thousands": "."}
+    format = dps.Format(decimal=",", thousands=".")
+    assert dps.check(path, "value", unit="who", format=format).usable_rows == 2
 
 
 def test_an_encoding_is_only_suggested_where_bytes_are_no_text(tmp_path: Path) -> None:
@@ -154,7 +160,7 @@ def test_formulas_of_spreadsheets_are_named(tmp_path: Path) -> None:
     path.write_text("who,value\n" + "".join(f'="{who:05}",7\n' for who in range(400)))
     problem = dps.check(path, "value", unit="who").problems[0]
     assert problem.startswith(
-        "400 of 400 rows (100.0%) have no who that can be read: they do not count, such as line 2"
+        "400 of 400 rows (100.0%) have no who, and do not count: text that cannot be read, or quotes inside a cell"
     )
     assert problem.endswith('="..." is a formula for spreadsheets: write the text alone.')
 
@@ -191,7 +197,7 @@ def test_utf_16_is_read_if_it_is_declared(encoding: str, tmp_path: Path) -> None
         (
             ["18.0"],
             ["18"],
-            "Candidates are written as another number, such as '18.0' for '18'. Both are read alike with --cand",
+            "Candidates are written as another number, such as '18.0' for '18'. Both are read alike if candidates",
         ),
         (
             ["007"],
@@ -223,17 +229,17 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
         (["2026-12-24 00:00:00"], "Try --as-date:"),
         (
             ["12/24/2026", "3/4/2026"],
-            "Try --date-format %m/%d/%Y: with it 2 more rows can count, all others as now.",
+            "Try --date-format '%m/%d/%Y': with it 2 more rows can count, all others as now.",
         ),
         (
             ["24/12/2026", "3/4/2026"],
-            "Try --date-format %d/%m/%Y: with it 2 more rows can count, all others as now.",
+            "Try --date-format '%d/%m/%Y': with it 2 more rows can count, all others as now.",
         ),
-        (["3/4/2026"], "Try --date-format %m/%d/%Y: with it 1 more row can count, all others as now. Or --date"),
+        (["3/4/2026"], "Try --date-format '%m/%d/%Y': with it 1 more row can count, all others as now. Or --date"),
         (["12/24/2026", "24/12/2026"], "No option makes all of them mean the same."),
-        (["24.12.2026"], "Try --date-format %d.%m.%Y:"),
-        (["24-Dec-2026"], "Try --date-format %d-%b-%Y:"),
-        (["20261224"], "Try --date-format %Y%m%d:"),
+        (["24.12.2026"], "Try --date-format '%d.%m.%Y':"),
+        (["24-Dec-2026"], "Try --date-format '%d-%b-%Y':"),
+        (["20261224"], "Try --date-format '%Y%m%d':"),
         (["46380"], "They look like a spreadsheet's numbers for dates."),
         (["2026-12-24 13:45"], "Try --as-date:"),
         (["2026-12-25 13:45", "2026-12-24"], "Try --as-date: with it 1 more row can count"),
@@ -292,25 +298,23 @@ def units(folder: Path, names: Sequence[object]) -> tuple[str, ...]:
 def test_one_id_for_many_people_is_noticed(tmp_path: Path) -> None:
     assert units(tmp_path, [0 if each % 20 == 0 else each for each in range(1000)]) == ()
     (problem,) = units(tmp_path, [0 if each % 2 else each for each in range(400)])
-    assert (
-        problem
-        == "201 of 400 rows (50.2%) have the same who, such as '0' (line 2). They count as one person: is it one?"
-    )
+    said = "have a who that very many rows have, and that counts as one person, such as '0' (line 2)."
+    assert problem == f"201 of 400 rows (50.2%) {said}"
     (problem,) = units(tmp_path, [0 if each % 18 == 0 else each for each in range(1000)])
-    assert problem.startswith("56 of 1,000 rows (5.6%) have the same who")
-    assert units(tmp_path, ["x"] * 20)[0] == "There is only 1 unit. Is who whose a row is?"
+    assert problem == f"56 of 1,000 rows (5.6%) {said}"
+    assert units(tmp_path, ["x"] * 20)[0] == "There is only 1 unit. Does who say whose a row is?"
 
 
 def test_units_that_are_no_people_are_noticed(tmp_path: Path) -> None:
     (problem,) = units(tmp_path, ["ann", "bob", "TOTAL"])
     assert problem == "1 of 3 rows (33.3%) have a word for who that may mean nobody, such as 'TOTAL' (line 4)."
     (problem,) = units(tmp_path, ["Respondent", *range(400)])
-    assert (
-        problem == "1 of 401 rows (0.2%) have a who that is written unlike all others, such as 'Respondent' (line 2)."
-    )
+    said = "have a who that is written unlike nearly all others, such as 'Respondent' (line 2)."
+    assert problem == f"1 of 401 rows (0.2%) {said}"
     assert units(tmp_path, [f"{'ab'[each % 2]}{each}" for each in range(400)]) == ()
     assert units(tmp_path, ["ann", "", "NA", "bob"]) == (
-        "2 of 4 rows (50.0%) have no who: they do not count, such as 'NA' (line 4).",
+        "2 of 4 rows (50.0%) have no who, and do not count: nothing, or a word for a missing value, such as 'NA'"
+        " (line 4).",
     )
 
 
@@ -322,14 +326,21 @@ def test_units_that_are_no_people_are_noticed(tmp_path: Path) -> None:
         ("100000", "1e+05"),
         ("Ann", "ANN"),
         ("+49 170 1234567", "0170-1234567"),
+        ("01701234567", "+491701234567"),
+        ("0000123456", "123456"),
+        ("123456789", "0123456789"),
         ("Ann Lee", "Ann  Lee"),
     ],
 )
 def test_one_unit_in_two_spellings_is_noticed(one: str, other: str, tmp_path: Path) -> None:
     (problem,) = units(tmp_path, [one, other, "bob"])
-    may = "1 unit may be the same as another one, written in another way, and count beside it"
-    assert problem == f"{may}: {one!r} (line 2) and {other!r} (line 3)."
+    may = "have a who that may be another one in another spelling, and counts beside it"
+    assert problem == f"2 of 3 rows (66.7%) {may}, such as {one!r} (line 2), {other!r} (line 3)."
     assert units(tmp_path, [one, one, "bob"]) == ()
+
+
+def test_long_numbers_that_end_alike_are_no_telephone_numbers(tmp_path: Path) -> None:
+    assert units(tmp_path, ["1123456789", "2123456789", "2025-000123456", "2026-000123456"]) == ()
 
 
 @pytest.mark.parametrize("other", ["7.0", "Jose\u0301", "Ann\u00a0Lee"])
@@ -379,7 +390,7 @@ def test_typed_columns_have_only_missing_values(make: Any) -> None:
 def test_the_sentence_about_units_is_that_of_the_question(tmp_path: Path) -> None:
     path = file(tmp_path, ["a", "b", "a", "a", "x"], units=[1, 1, 2, 2, 3])
     by_value = str(dps.check(path, "value", unit="who", candidates=["a", "b"]))
-    assert "who: 2 of 3 units take part, 1 of them with several of the values, up to 2." in by_value
+    assert "who: 2 of 3 units take part, 1 of them with several of the values." in by_value
     assert "who: 2 of 3 units take part." in str(dps.check(path, "value", unit="who", candidates="a"))
     path = file(tmp_path, [1, 2, 3.5, "x"], units=["a", "a", "b", "c"])
     assert "2 of 3 units take part, 1 of them with several rows, up to 2." in str(dps.check(path, "value", unit="who"))
@@ -415,7 +426,7 @@ def test_groups_are_checked_too() -> None:
         "city: 2 of 4 rows (50.0%): a value that is not listed, such as 'oslo' (row 2, row 4).",
         "city: Try Format(ignore_case=True): with it 2 more rows can count, all others as now.",
     )
-    assert (checked.usable_rows, checked.suggested) == (2, dps.Format(ignore_case=True))
+    assert checked.usable_rows == 2
 
 
 def test_it_says_for_whom_it_is_and_hides_what_it_found(tmp_path: Path) -> None:
@@ -423,6 +434,134 @@ def test_it_says_for_whom_it_is_and_hides_what_it_found(tmp_path: Path) -> None:
     assert str(checked).startswith(WARNING)
     assert "cells are shown as they stand in the table" in WARNING
     assert "919" not in repr(checked)
+
+
+WHOLE: dict[str, Any] = {"candidates": [5, 7]}
+DAYS: dict[str, Any] = {"dates": ["2026-12-24"]}
+NEWCOMERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "formulas in all units": ('="1",5\n="2",7', {}, ("2 of 2 rows (100.0%) have no who, and do not count: text that",)),
+    "more than 64 bits": (
+        "1,5\n2,12345678901234567890",
+        WHOLE,
+        ("1 of 2 occur in no row: 7.", "1 of 2 rows (50.0%): a whole number beyond 2^63, such as '1234567890"),
+    ),
+    "a number that goes on": (
+        f"1,{'1' * 100}x\n2,5\n3,7",
+        WHOLE,
+        ("1 of 3 rows (33.3%): no whole number as it is written here, such as '1111111111",),
+    ),
+    "exponents of whole numbers": (
+        "1,5e0\n2,7",
+        WHOLE,
+        (
+            "1 of 2 rows (50.0%): no whole number as it is written here, such as '5e0' (line 2).",
+            "1 of 2 occur in no row: 5.",
+            "With a fraction or an exponent they only match candidates that are numbers (--candidates-as number).",
+        ),
+    ),
+    "two currencies of whole numbers": (
+        "1,$5\n2,€7\n3,5\n4,7",
+        WHOLE,
+        (
+            "2 of 4 rows (50.0%): no whole number as it is written here, such as '$5' (line 2), '€7' (line 3).",
+            "No option makes all of them mean the same. Write them in one way first.",
+        ),
+    ),
+    "days that there are not": (
+        "1,2026-02-30\n2,2026-12-24",
+        DAYS,
+        ("1 of 2 rows (50.0%): a day that is in no calendar, such as '2026-02-30' (line 2).",),
+    ),
+    "dates in two forms": (
+        "1,2026-12-24\n2,24.12.2026",
+        DAYS,
+        (
+            "1 of 2 rows (50.0%): no date as it is written here, such as '24.12.2026' (line 3).",
+            "No option makes all of them mean the same. Write them in one way first.",
+        ),
+    ),
+    "true, false and others": (
+        "1,true\n2,1\n3,N",
+        {"candidates": [True, False]},
+        (
+            "2 of 3 rows (66.7%): no true or false as it is written here, such as '1' (line 3), 'N' (line 4).",
+            "1 of 2 occur in no row: False.",
+        ),
+    ),
+    "values of nobody": (
+        ",Rome\n1,Oslo",
+        {"candidates": ["Oslo", "Rome"]},
+        (
+            "1 of 2 rows (50.0%) have no who, and do not count: nothing, or a word for a missing value.",
+            "1 of 2 occur in no row with a who: 'Rome'.",
+        ),
+    ),
+    "characters that cannot be seen": (
+        "1,Osl\u043e\n2,Oslo\u200b\n3,Oslo",
+        {"candidates": ["Oslo"]},
+        (
+            "2 of 3 rows (66.7%): a value that is not listed, such as 'Osl\\u043e' (line 2), 'Oslo\\u200b' (line 3).",
+            "Candidates are written in another way, such as 'Oslo\\u200b' for 'Oslo': give them as they are written.",
+        ),
+    ),
+    "the header once more": (
+        "1,5\nwho,value",
+        {},
+        (
+            "1 of 2 rows (50.0%) have a word for who that may mean nobody, such as 'who' (line 3).",
+            "1 of 2 rows (50.0%): no number as it is written here, such as 'value' (line 3).",
+        ),
+    ),
+    "ids that a spreadsheet rounded": (
+        "1.23457E+11,5\n1.23457E+11,7\n9.87654E+11,7",
+        {},
+        (
+            "3 of 3 rows (100.0%) have a who that a spreadsheet may have rounded, so that several become one, such as"
+            " '1.23457E+11' (line 2), '9.87654E+11' (line 4).",
+        ),
+    ),
+    "words of spreadsheets and other tools": (
+        "none,5\n#REF!,7\n#12,5\n-99,5",
+        {},
+        ("3 of 4 rows (75.0%) have a word for who that may mean nobody, such as 'none' (line 2), '#REF!' (line 3),",),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NEWCOMERS)
+def test_nothing_false_is_said_of_a_newcomers_file(case: str, tmp_path: Path) -> None:
+    text, given, sentences = NEWCOMERS[case]
+    path = tmp_path / "t.csv"
+    path.write_text(f"who,value\n{text}\n")
+    problems = dps.check(path, "value", unit="who", **given).problems
+    assert len(problems) == len(sentences)
+    for each in sentences:
+        assert any(problem.startswith(each) for problem in problems), (each, problems)
+
+
+def test_lines_of_json_are_shown_by_their_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"who": 1, "value": 5}\nwho\n{"who": [1], "value": 2}\n{"who": 2}\n')
+    assert dps.check(path, "value", unit="who").problems == (
+        "1 of 4 lines are no rows: no object of JSON, such as line 2.",
+        "1 of 3 rows (33.3%) have no who, and do not count: nothing, or an object, a list or a time, such as line 3.",
+        "1 of 2 rows (50.0%): nothing, or an object, a list or a time, such as line 4.",
+    )
+
+
+def test_parquet_is_scanned_by_the_engine_and_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the numbers of rows, which such files do not have."""
+    who = [*range(300), *[-1] * 60, None, 7, 7]
+    value = [*[each % 9 for each in range(360)], 3, None, 4]
+    table, path = pa.table({"who": who, "value": value}), tmp_path / "t.parquet"
+    pq.write_table(table, path)
+    given: dict[str, Any] = {"unit": "who", "candidates": range(1, 11)}
+    streamed = str(dps.check(table, "value", **given))
+    monkeypatch.setattr(Scan, "reader", None)
+    direct = str(dps.check(path, "value", **given))
+    assert re.sub(r" \(row [^)]*\)", "", streamed) == direct
+    assert "321 of 363 rows count." in direct
+    assert "60 of 363 rows (16.5%) have a word for who that may mean nobody, such as '-1'." in direct
 
 
 def test_no_release_ledger_or_certificate_reaches_a_check() -> None:

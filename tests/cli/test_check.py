@@ -31,7 +31,7 @@ def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[st
         "paid, for numbers: 2 of 100 rows count.",
         "customer: 2 of 42 units take part.",
         "",
-        "- Only 2 units will take part: the answer would be mostly noise.",
+        "- Only 2 units will take part: the answer may be mostly noise.",
         "- 98 of 100 rows (98.0%): no number as it is written here, such as '1,000' (line 2), '1,001' (line 3),"
         " '1,002' (line 4).",
         "- Try --thousands ',': with it 98 more rows can count, all others as now. Or --decimal ',': the cells do not"
