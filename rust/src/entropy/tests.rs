@@ -26,7 +26,7 @@ fn below_is_uniform_over_every_short_word() {
 
 #[test]
 fn the_words_are_those_of_the_cipher() {
-    // RFC 8439's ChaCha20 with the all-zero key and nonce: keystream bytes 0..8 and, after the first buffer, 256..264.
+    // RFC 8439's ChaCha20 with the all-zero key and nonce: keystream bytes 0..8 and, from byte 64 on, what makes many blocks at once.
     let mut stream = with_key([0; 32]);
     assert_eq!(stream.next_u64(), u64::from_le_bytes([0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90]));
     let mut all = [0; 4096];

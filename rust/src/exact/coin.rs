@@ -130,15 +130,23 @@ pub fn flip<F: Fn() -> Rational>(x: &Exponential<F>, entropy: &mut Entropy) -> b
     if x.approximate == 0.0 {
         return true; // exactly zero, by the contract of `Scale::exponent`
     }
-    let head = if x.approximate > 23.0 {
-        if entropy.next_u32() > 0 {
-            return false; // exp(-23) < 2^-33 < V: most coins end here, with few bits and without an exponential
+    // Nearly all coins end with half of a word.
+    let upper = u64::from(entropy.next_u32()) << 32;
+    if x.approximate > 23.0 {
+        if upper > 0 {
+            return false; // exp(-23) < 2^-33 < V: and without an exponential
         }
-        entropy.next_u32().into()
     } else {
-        entropy.next_u64()
-    };
-    let mut uniform = LazyUniform { head, tail: Vec::new() };
+        let (low, high) = enclosure(x.approximate, Proposal::Certain, Stage::WHOLE);
+        // V lies between upper and the end of its cell.
+        if decided(upper, low, high) == Some(false) {
+            return false;
+        }
+        if decided(upper | u64::from(u32::MAX), low, high) == Some(true) {
+            return true;
+        }
+    }
+    let mut uniform = LazyUniform { head: upper | u64::from(entropy.next_u32()), tail: Vec::new() };
     below(&mut uniform, x, Proposal::Certain, Stage::WHOLE, entropy)
 }
 
@@ -170,19 +178,20 @@ pub fn below<F: Fn() -> Rational>(
         // candidates far from the top end here, without an exponential.
         return false;
     }
-    match at_a_glance(uniform.head, x.approximate, proposal, stage) {
+    let (low, high) = enclosure(x.approximate, proposal, stage);
+    match decided(uniform.head, low, high) {
         Some(decision) => decision,
         None => below_exact(uniform, &(x.exact)(), proposal, stage, entropy),
     }
 }
 
-/// What doubles are certain of.
+/// What the threshold of a comparison certainly lies between.
 #[inline(always)]
-fn at_a_glance(head: u64, x: f64, proposal: Proposal, stage: Stage) -> Option<bool> {
+fn enclosure(x: f64, proposal: Proposal, stage: Stage) -> (f64, f64) {
     let exponent = if x < LARGEST_EXPONENT { x } else { LARGEST_EXPONENT };
     let threshold = threshold(exp_negative_f64(exponent), proposal, stage);
     let low = if x < LARGEST_EXPONENT { threshold * (1.0 - MARGIN) } else { 0.0 };
-    decided(head, low, threshold * (1.0 + MARGIN))
+    (low, threshold * (1.0 + MARGIN))
 }
 
 #[inline(always)]

@@ -15,6 +15,11 @@ fn precise(x: f64) -> (f64, i32) {
     (head as f64, shift as i32 - precision as i32)
 }
 
+fn glance(head: u64, x: f64, proposal: Proposal, stage: Stage) -> Option<bool> {
+    let (low, high) = enclosure(x, proposal, stage);
+    decided(head, low, high)
+}
+
 #[test]
 fn the_double_exponential_is_as_good_as_claimed() {
     let mut entropy = seeded(1);
@@ -81,7 +86,7 @@ fn the_forced_fallback_agrees_with_the_filter() {
         for proposal in proposals {
             for stage in stages {
                 let uniform = LazyUniform::draw(&mut entropy);
-                if let Some(quick) = at_a_glance(uniform.head, x.approximate, proposal, stage) {
+                if let Some(quick) = glance(uniform.head, x.approximate, proposal, stage) {
                     decided += 1;
                     heads += u32::from(quick);
                     let mut script = Entropy::scripted(&[]);
@@ -102,7 +107,24 @@ fn the_filter_never_decides_next_to_the_threshold() {
         let truth = exp_negative(&exactly(x), 64).low;
         let head: u64 = truth.try_into().unwrap_or(u64::MAX);
         for head in [head.saturating_sub(1), head, head.saturating_add(1)] {
-            assert_eq!(at_a_glance(head, x, Proposal::Certain, Stage::WHOLE), None, "x = {x}");
+            assert_eq!(glance(head, x, Proposal::Certain, Stage::WHOLE), None, "x = {x}");
+        }
+    }
+}
+
+#[test]
+fn half_a_word_decides_what_all_of_it_would() {
+    let mut entropy = seeded(7);
+    for _ in 0..2000 {
+        let x = exponential(entropy.next_u64() as f64 / TWO_TO_64 * 22.0);
+        let head = u64::try_from(exp_negative(&(x.exact)(), 64).low).unwrap_or(u64::MAX);
+        for word in
+            [entropy.next_u64(), head - (1 << 32), head + (1 << 32), head | u64::from(u32::MAX), head >> 32 << 32]
+        {
+            let script = || Entropy::scripted(&[word, 1 << 63]);
+            let mut all = LazyUniform::draw(&mut script());
+            let expected = below_exact(&mut all, &(x.exact)(), Proposal::Certain, Stage::WHOLE, &mut script());
+            assert_eq!(flip(&x, &mut script()), expected, "{word:x} at {}", x.approximate);
         }
     }
 }

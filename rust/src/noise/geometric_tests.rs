@@ -22,12 +22,12 @@ fn cell(noise: &Noise, reach: i128) -> usize {
 
 #[test]
 fn zero_with_a_minus_is_drawn_again() {
-    // bits = 0: the word gives the sign alone, the coin of the block is tails for the largest word.
+    // bits = 0: the word gives the sign alone; the coins of the blocks are the halves of the second word, tails both.
     let geometric = geometric(2.0, 1.0);
     assert_eq!(geometric.bits, 0);
-    let mut entropy = Entropy::scripted(&[1 << 63, u64::MAX, 0, u64::MAX]);
+    let mut entropy = Entropy::scripted(&[1 << 63, u64::MAX, 0]);
     assert_eq!(geometric.draw(&mut entropy), Noise::Small(0));
-    assert_eq!(entropy.taken(), 4);
+    assert_eq!(entropy.taken(), 3);
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn blocks_are_counted_and_places_rejected() {
     let geometric = geometric(1.0, 8.1);
     assert_eq!(geometric.bits, 3);
     let word = |negative: u64, place: u64| negative << 63 | place << 60;
-    // Place 5 refused, place 6 kept, two blocks passed over, minus.
-    let mut entropy = Entropy::scripted(&[word(0, 5), u64::MAX, word(1, 6), 0, 0, 0, u64::MAX]);
+    // Place 5 refused, place 6 kept, each by half a word; two blocks passed over, minus.
+    let mut entropy = Entropy::scripted(&[word(0, 5), u64::MAX << 32, word(1, 6), 0, u64::MAX]);
     assert_eq!(geometric.draw(&mut entropy), Noise::Small(-22));
-    assert_eq!(entropy.taken(), 7);
+    assert_eq!(entropy.taken(), 5);
 }
 
 #[test]
