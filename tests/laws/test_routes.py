@@ -28,7 +28,7 @@ def a_size(rng: np.random.Generator) -> int:
     if rng.random() < 0.5:
         return int(10 ** rng.uniform(0.3, 4.3))
     beside = int(rng.integers(-40, 40)) if rng.random() < 0.5 else int(rng.integers(1, 6))
-    return int(rng.choice([64, 1024, 2048, 4096, 8192, 16384, 32768])) + beside
+    return int(rng.choice([32, 64, 1024, 2048, 4096, 8192, 16384, 32768])) + beside
 
 
 def few_near(n: int, unit: float, rng: np.random.Generator) -> np.ndarray:

@@ -13,6 +13,7 @@ use crate::scores::scale::Scale;
 use crate::scores::score_view::View;
 use crate::scores::threads::Turns;
 use crate::scores::threads::{available_threads, with_helpers};
+use crate::select::few::{FEW, FewScores};
 use crate::select::noisy_max::{self, Levels};
 use crate::select::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 use crate::select::{exponential_mechanism, permute_and_flip};
@@ -40,6 +41,11 @@ const CANDIDATES_PER_THREAD: usize = 1 << 16;
 /// # Errors
 /// As [`Blocks::new`], `Entropy`, `Interrupted`, or `Changed` if the scores were overwritten meanwhile.
 pub fn select(law: Law, scores: View<'_>, scale: &Scale) -> Result<usize, SelectError> {
+    if scores.len() <= FEW && law != Law::LaplaceNoisyMax {
+        let few = FewScores::new(&scores)?;
+        let draw = if law == Law::PermuteAndFlip { FewScores::draw::<true> } else { FewScores::draw::<false> };
+        return with_entropy(|entropy| Ok(draw(&few, scale, entropy)));
+    }
     let blocks = Blocks::new(scores)?;
     with_entropy(|entropy| draw(law, &Round::new(&blocks, scale), entropy))
 }

@@ -25,6 +25,7 @@ fn every_law_by_single_and_many_draws_of_floats_and_integers() {
         let (right, wrong) = (law_of(law, &scores, &scale()), law_of(law, &scores, &wrong_scale()));
         let (blocks, scale) = (Blocks::new(View::of(&scores)).unwrap(), scale());
         assert_law(&name, 150_000, &right, &wrong, || draw(law, &Round::new(&blocks, &scale), &mut entropy).unwrap());
+        assert_law(&name, 50_000, &right, &wrong, || select(law, View::of(&scores), &scale).unwrap());
         let integers: Vec<i64> = scores.iter().map(|&score| (score * 100.0).round() as i64).collect();
         let hundredths = Scale::new(0.01, 1.0, 2).unwrap();
         for draws in [

@@ -3,6 +3,7 @@ pub mod above_threshold;
 mod arrival_time_tests;
 pub mod different_sensitivities;
 pub mod exponential_mechanism;
+pub mod few;
 pub mod lazy_flips;
 pub mod lead;
 pub mod many_draws;
