@@ -17,6 +17,7 @@ from functools import cache, lru_cache
 from typing import Any, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy import ndarray
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
@@ -323,23 +324,33 @@ def select(
     >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
     'dog'
     """
-    try:
-        if neighbours is _USUAL:
-            mechanism = _mechanism(epsilon, sensitivity, monotonic)
-        else:
+    global _latest
+    of_epsilon, of_sensitivity, of_monotonic, of_neighbours, mechanism = _latest
+    if not (
+        epsilon is of_epsilon
+        and sensitivity is of_sensitivity
+        and monotonic is of_monotonic
+        and neighbours is of_neighbours
+    ):
+        try:
             mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
-    except TypeError:  # what cannot be hashed is no number: the checks refuse it
-        mechanism = _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
+        except TypeError:  # what cannot be hashed is no number: the checks refuse it
+            return _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours).select(scores, candidates)
+        _latest = epsilon, sensitivity, monotonic, neighbours, mechanism
+    if candidates is None and type(scores) is ndarray:
+        try:
+            return mechanism._sampler.select(scores)  # what the call below comes to, two frames earlier
+        except InvalidScoresError:
+            pass  # said below, in full
     return mechanism.select(scores, candidates)
 
 
-_USUAL = Neighbours.ADD_REMOVE  # left out of what is looked up, as members are slow to hash
+_latest: tuple[Any, ...] = (object(), None, None, None, None)
+"""The terms of the latest call, and its mechanism: to look up the same ones again takes a tenth of a short call."""
 
 
 @lru_cache(maxsize=64, typed=True)
-def _mechanism(
-    epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str = _USUAL, /
-) -> PermuteAndFlip:
+def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /) -> PermuteAndFlip:
     """Mechanisms are values without random state, so calls with the same arguments may share one."""
     if getattr(sensitivity, "ndim", isinstance(sensitivity, list | tuple)):
         hint = "For one of each score use dpselect.GeneralizedSelection(sensitivities=...)."
