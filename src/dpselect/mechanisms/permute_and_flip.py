@@ -17,7 +17,6 @@ from functools import cache, lru_cache
 from typing import Any, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy import ndarray
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
@@ -273,20 +272,16 @@ def select_lazily(
     flips = _core.LazyFlips(count, *terms[1:])
     order, known = [int(item) for item in flips.order()], list[Fraction]()
     for item in order:
-        known.append(_exact_score(score(candidate_of(item)), limit))
+        hint = "There is no answer, and the charge stands. Decide by a public rule what such a candidate scores."
+        exact = exact_value(score(candidate_of(item)), InvalidScoresError, name="score", hint=hint)
+        if exact > limit:
+            hint = "There is no answer, and the charge stands. Clamp the scores: min(score, ceiling)."
+            raise InvalidScoresError("score", Shown("<above the ceiling>"), "at most the ceiling", hint)
+        known.append(exact)
         if flips.is_head(item, native_fraction(limit - known[-1])):
             return candidate_of(item)
     falls = ((item, native_fraction(max(known) - each)) for item, each in zip(order, known, strict=True))
     return candidate_of(next(item for item, fall in falls if flips.is_head(item, fall)))
-
-
-def _exact_score(score: object, ceiling: Fraction) -> Fraction:
-    hint = "There is no answer, and the charge stands. Decide by a public rule what such a candidate scores."
-    exact = exact_value(score, InvalidScoresError, name="score", hint=hint)
-    if exact > ceiling:
-        hint = "There is no answer, and the charge stands. Clamp the scores: min(score, ceiling)."
-        raise InvalidScoresError("score", Shown("<above the ceiling>"), "at most the ceiling", hint)
-    return exact
 
 
 class OfSelect(TypedDict):
@@ -325,28 +320,22 @@ def select(
     'dog'
     """
     global _latest
-    of_epsilon, of_sensitivity, of_monotonic, of_neighbours, mechanism = _latest
-    if not (
-        epsilon is of_epsilon
-        and sensitivity is of_sensitivity
-        and monotonic is of_monotonic
-        and neighbours is of_neighbours
-    ):
+    last, width, is_monotonic, relation, mechanism = _latest
+    if epsilon is not last or sensitivity is not width or monotonic is not is_monotonic or neighbours is not relation:
         try:
             mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
         except TypeError:  # what cannot be hashed is no number: the checks refuse it
             return _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours).select(scores, candidates)
         _latest = epsilon, sensitivity, monotonic, neighbours, mechanism
-    if candidates is None and type(scores) is ndarray:
+    if candidates is None and type(scores) is np.ndarray:
         try:
             return mechanism._sampler.select(scores)  # what the call below comes to, two frames earlier
         except InvalidScoresError:
-            pass  # said below, in full
+            pass
     return mechanism.select(scores, candidates)
 
 
-_latest: tuple[Any, ...] = (object(), None, None, None, None)
-"""The terms of the latest call, and its mechanism: to look up the same ones again takes a tenth of a short call."""
+_latest: tuple[Any, ...] = (object(), *[None] * 4)  # terms and mechanism: a look-up is a tenth of a short call
 
 
 @lru_cache(maxsize=64, typed=True)
