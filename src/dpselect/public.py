@@ -10,13 +10,13 @@ import glob
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 from dpselect.arguments import Argument, read
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.kinds import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 from dpselect.written_numbers import decimal
@@ -201,10 +201,9 @@ def _dates(text: str, private: str) -> range | Sequence[Member]:
 def value_of(
     argument: Argument,
     words: Sequence[str],
+    given: Mapping[str, Any],
     kinds: Callable[[str], Sequence[CandidateKind]],
-    column: str | None,
     *,
-    kind: CandidateKind | None = None,
     private: str,
 ) -> Any:
     """The value of any argument of a question that is written in these words.
@@ -212,20 +211,30 @@ def value_of(
     Args:
         argument: of the question.
         words: one, two for a pair, or each condition on rows.
+        given: what else was given, by name: the column that the members of a list are compared with, and their type
+            if it is stated.
         kinds: the types that a column can match.
-        column: that the members of a list are compared with; None: it is not known yet.
-        kind, private: see `listed`.
+        private: see `listed`.
 
     Raises:
+        InvalidDataError: there is no such column.
         InvalidParameterError: it is no such value.
     """
+    named = {"groups": "by", "where": "where"}.get(argument.name, "column")
+
+    def fitting(column: object) -> Sequence[CandidateKind]:
+        try:
+            return kinds(column) if isinstance(column, str) and column else ()
+        except InvalidDataError as error:  # whose text is about the column of the question
+            raise InvalidDataError(named, error.got, error.expected, error.hint) from None
+
     if argument.kind == "where":
-        return conditions(words, kinds, private=private)
+        return conditions(words, fitting, private=private)
     if not argument.names_members:
         return read(argument.kind, argument.name, *words)
-    fitting = () if argument.kind in ("prices", "dates") or column is None else kinds(column)
-    may_be_one = argument.may_be_one
-    return listed(words[0], argument.name, kind=kind, fitting=fitting, private=private, may_be_one=may_be_one)
+    types = () if argument.kind in ("prices", "dates") else fitting(given.get(named))
+    stated, may_be_one = given.get(f"{argument.name}_as") or None, argument.may_be_one
+    return listed(words[0], argument.name, kind=stated, fitting=types, private=private, may_be_one=may_be_one)
 
 
 def conditions(

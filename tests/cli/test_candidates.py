@@ -130,7 +130,7 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
     for name in ("histogram", "count"):
         assert len(value(name, "candidates", text)) == 1
     (groups,) = [each for each in OF_VIEWS if each.name == "groups"]
-    assert len(value_of(groups, [text], lambda column: (), "city", private=PRIVATE)) == 1
+    assert len(value_of(groups, [text], {"by": "city"}, lambda column: (), private=PRIVATE)) == 1
     with pytest.raises(InvalidCandidatesError, match=r"^prices='5': expected at least two prices"):
         value("best_price", "prices", "5")
     with pytest.raises(InvalidCandidatesError, match=r"^dates='2026-12-01': expected at least two dates"):
@@ -138,7 +138,9 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
 
 
 def value(question: str, argument: str, text: str, kinds: tuple[CandidateKind, ...] = ()) -> Any:
-    return value_of(BY_NAME[question].argument(argument), [text], lambda column: kinds, "city", private=PRIVATE)
+    return value_of(
+        BY_NAME[question].argument(argument), [text], {"column": "city"}, lambda column: kinds, private=PRIVATE
+    )
 
 
 @pytest.mark.parametrize(

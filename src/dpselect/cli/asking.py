@@ -5,12 +5,11 @@ certificate for programs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.cli.streams import escaped, printable, refuse_unread, say, scan_progress, table
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.formats import WORDS, Format
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from dpselect.questions.question import Question
     from dpselect.session.dataset import Dataset
     from dpselect.session.forecast import Forecast
-    from dpselect.summaries import CandidateKind
 
 REFUSED = 2
 """Exit status for bad input, and for a question that is or would be refused."""
@@ -49,8 +47,8 @@ def ask(about: type[Question], **given: Any) -> int:
     as_json, quiet = given["as_json"], given["quiet"]
 
     def question_of(data: Any) -> Any:
-        values = values_of(own, given, data, source, column)
-        view = seen(data, **values_of(OF_VIEWS, given, data, source))
+        values = values_of(own, given, data)
+        view = seen(data, **values_of(OF_VIEWS, given, data))
         return getattr(view, about.name)(column, **values)
 
     if given["dry_run"]:
@@ -78,38 +76,26 @@ def format_of(given: Mapping[str, Any]) -> Format:
     return Format(**{each.name: given[each.name] for each in WORDS})
 
 
-def values_of(
-    options: Sequence[Argument], given: Mapping[str, Any], data: Dataset, source: str, column: str | None = None
-) -> dict[str, Any]:
+def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Dataset) -> dict[str, Any]:
     """The values of options by name, with lists and conditions in place of their texts.
 
     Args:
         options: which.
-        given: what was typed for all.
+        given: what was typed for all arguments.
         data: the table, whose columns may say of which type they are.
-        source: the same as it was typed, from which no list may come.
-        column: of the question.
     """
+    from dpselect import public
+
     found: dict[str, Any] = {}
     for each in options:
         value, kind = given[each.name], given.get(f"{each.name}_as")
         if value is None and kind is not None:
             raise InvalidParameterError(f"{each.name}_as", Shown(repr(str(kind))), f"`{each.name}` together with it")
-        if value is not None and (each.names_members or each.kind in ("levels", "where")):
-            from dpselect import public
-
-            words, about = value if each.kind == "where" else [value], given["by"] if each.name == "groups" else column
-            kinds = partial(_kinds, data, argument={"groups": "by", "where": "where"}.get(each.name, "column"))
-            value = public.value_of(each, words, kinds, about, kind=kind, private=source)
+        if value is not None and (each.names_members or each.kind == "where"):
+            words = value if each.kind == "where" else [value]
+            value = public.value_of(each, words, given, data.candidate_kinds, private=given["source"])
         found[each.name] = value
     return found
-
-
-def _kinds(data: Dataset, column: str, *, argument: str) -> tuple[CandidateKind, ...]:
-    try:
-        return data.candidate_kinds(column)
-    except InvalidDataError as error:  # whose text is about the column of the question
-        raise InvalidDataError(argument, error.got, error.expected, error.hint) from None
 
 
 def _paying(given: Mapping[str, Any]) -> Ledger | None:

@@ -60,8 +60,8 @@ def check(
     import dpselect as dps
 
     data = dps.Dataset(source, unit=unit, format=format_of(given), memory_limit=given["memory_limit"])
-    values = values_of(_TAKEN, given, data, source, column)
-    view = seen(data, **values_of(OF_VIEWS, given, data, source))
+    values = values_of(_TAKEN, given | {"source": source, "column": column}, data)
+    view = seen(data, **values_of(OF_VIEWS, given | {"source": source}, data))
     with scan_progress() as progress:
         found = dps.check(view, column, sum=sum, progress=progress, **values)
     _warn_in_a_pipe("It holds exact numbers and cells of the table")

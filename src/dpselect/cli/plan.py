@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from typing import Annotated, Any
 
 from dpselect import __version__
-from dpselect.arguments import Argument, read
+from dpselect.arguments import Argument
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.cli.commands import Flag, Json, Number, Whole
 from dpselect.cli.streams import table
@@ -36,7 +36,7 @@ def plan(
     candidates_count: Whole,
     sensitivity: Number = 1.0,
     monotonic: Flag = False,
-    epsilon: Annotated[str | None, Argument("levels", "")] = None,
+    epsilon: Annotated[list[float] | None, Argument("levels", "")] = None,
     confidence: Number = 0.99,
     expected_error: Number | None = None,
     within: Number | None = None,
@@ -67,8 +67,7 @@ def plan(
         "sensitivity": positive_sensitivity(sensitivity),
         "monotonic": monotonic,
     }
-    planned_for = _EPSILONS if epsilon is None else read("levels", "epsilon", epsilon)
-    epsilons = sorted({positive_epsilon(each) for each in planned_for})
+    epsilons = sorted({positive_epsilon(each) for each in (_EPSILONS if epsilon is None else epsilon)})
     confidence = probability(confidence, "confidence")
     bounded = {"within": within, "confidence": confidence}
     targets: list[dict[str, Any]] = [{"expected_error": expected_error}, bounded]

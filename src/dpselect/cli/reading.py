@@ -106,10 +106,8 @@ def _sorted(command: Command, words: Sequence[str]) -> tuple[list[str], dict[str
 
 
 def _value(argument: Argument, words: list[str]) -> Any:
-    """Lists, conditions and levels stay texts: they are read with the question, whose columns have types."""
-    if argument.kind == "where":
-        return words
-    return words[0] if argument.kind == "levels" else read_value(argument.kind, argument.name, *words)
+    """Lists and conditions stay texts: they are read with the question, whose columns have types."""
+    return words if argument.kind == "where" else read_value(argument.kind, argument.name, *words)
 
 
 def _too_few(option: Argument, count: int) -> str:

@@ -11,15 +11,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
-from dpselect.accounting.filter import Limits
+from dpselect.accounting.filter import Cost, Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.plans.planned_question import PlannedQuestion
 from dpselect.questions.query import Query
 from dpselect.questions.wording import rounded_up
-from dpselect.questions.words import as_text
+from dpselect.questions.words import Terms, as_text
 
 Of = TypeVar("Of", covariant=True)
 
@@ -105,99 +106,77 @@ def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: 
 
     Proof: ``proofs/ledger.md``.
     """
-    fixed = {each.name: each.epsilon or _reaching(each, planned, epsilon) for each in questions if each.is_fixed}
-    refused: InvalidParameterError | None = None
-    summed: dict[str, float] = {}
-    try:
-        summed = _by_sums(questions, planned, fixed, epsilon=epsilon, delta=delta)
-    except InvalidParameterError as error:
-        if error.name not in ("epsilon", *(each.place for each in questions)):
-            raise
-        refused = error
-    own = sum((Fraction(planned(each, epsilon).event.delta) for each in questions), Fraction(0))
-    if Fraction(delta) > own:
-        account = Limits.new(epsilon=Fraction(epsilon), delta=Fraction(delta), set_aside=own)
+    limit, is_free = Fraction(epsilon), {each.name: not each.is_fixed for each in questions}
 
-        def spent(chosen: Mapping[str, float]) -> Any:
-            events = [planned(each, chosen[each.name]).event for each in questions]
-            return account.charged(Fraction(epsilon), account.nothing, events)[1]
+    def terms(chosen: Mapping[str, float]) -> list[Terms]:
+        """What is said of each question that has a part; its epsilon and delta cover the number of units, too."""
+        return [planned(each, chosen[each.name]).terms for each in questions if each.name in chosen]
 
-        def accepts(chosen: Mapping[str, float]) -> bool:
-            return account.allow(Fraction(epsilon), spent(chosen))
+    def cost(chosen: Mapping[str, float]) -> Fraction:
+        return sum((Fraction(each.epsilon) for each in terms(chosen)), Fraction(0))
 
-        composed = _by_composition(questions, accepts, fixed, summed, epsilon=epsilon)
-        more = [composed[name] - part for name, part in summed.items()] if composed else []
-        if composed and (not summed or min(more) >= 0.0 < max(more)):
-            return Division(composed, fraction_up(account.spent(spent(composed))), delta, is_composed=True)
-    if refused is not None:
-        raise refused
-    epsilons, deltas = _costs(questions, planned, summed)
-    return Division(summed, fraction_up(sum(epsilons, Fraction(0))), fraction_up(sum(deltas, Fraction(0))))
+    def needs(chosen: Mapping[str, float], between: str) -> str:
+        named = zip((each.name for each in questions if each.name in chosen), terms(chosen), strict=True)
+        return between.join(f"{name} {as_text(each.epsilon)}" for name, each in named)
 
+    deltas = sum((Fraction(planned(each, epsilon).event.delta) for each in questions), Fraction(0))
+    if deltas > Fraction(delta):
+        hint = "The plan's delta is at least the sum of its questions' deltas."
+        raise InvalidParameterError("delta", delta, f"at least {fraction_up(deltas)!r}, for all questions", hint)
+    account = Limits.new(epsilon=limit, delta=Fraction(delta), set_aside=deltas)
+    is_composing = Fraction(delta) > deltas
 
-def _by_composition(
-    questions: Sequence[PlannedQuestion],
-    accepts: Callable[[Mapping[str, float]], bool],
-    fixed: Mapping[str, float],
-    summed: Mapping[str, float],
-    *,
-    epsilon: float,
-) -> dict[str, float] | None:
-    """The largest parts that an account `accepts` together; None if it does not accept what is fixed."""
-    free = [each for each in questions if not each.is_fixed]
-    rest, silent = max(0.0, 1.0 - sum(each.share or 0.0 for each in free)), sum(each.share is None for each in free)
-    parts = {each.name: summed.get(each.name) or epsilon * (each.share or rest / silent) for each in free}
-
-    def at(factor: float) -> dict[str, float]:
-        return {**fixed, **{name: factor * part for name, part in parts.items()}}
-
-    def fits(factor: float) -> bool:
-        return accepts(at(factor))
-
-    if not parts:
-        return at(1.0) if fits(1.0) else None
-    if min(parts.values()) <= 0.0 or not fits(_SMALLEST):
-        return None
-    enough, too_much = _SMALLEST, 1.0
-    while fits(too_much):
-        enough, too_much = too_much, 2 * too_much
-    enough = _nearest(fits, enough, too_much)
-    rounded = {**fixed, **{name: _in_few_digits(enough * part, math.floor) for name, part in parts.items()}}
-    return rounded if accepts(rounded) else at(enough)
-
-
-def _by_sums(
-    questions: Sequence[PlannedQuestion], planned: Planned, fixed: Mapping[str, float], *, epsilon: float, delta: float
-) -> dict[str, float]:
-    """The parts, by name, so that they add up to at most the plan's epsilon."""
-    whole = Fraction(epsilon)
     shares = {each.name: Fraction(repr(each.share)) for each in questions if each.share is not None}
     if sum(shares.values()) > 1:
         got = Shown(" + ".join(as_text(each.share) for each in questions if each.share is not None))
         hint = "Shares are parts of the plan's epsilon."
         raise InvalidParameterError("share", got, "shares that add up to at most 1", hint)
-    chosen = {**fixed, **{each.name: _of_part(each, shares[each.name] * whole) for each in questions if each.share}}
-    said = [each for each in questions if each.name in chosen]
-    cost = sum(_costs(said, planned, chosen)[0], Fraction(0))
-    rest = [each for each in questions if each.name not in chosen]
-    if rest and cost >= whole:
-        hint = f"The others need all of epsilon = {as_text(epsilon)}: {_listed(said, planned, chosen, ', ')}."
-        raise InvalidParameterError(rest[0].place, Shown("<nothing left>"), "a part of the plan's epsilon", hint)
-    chosen |= {each.name: _of_part(each, (whole - cost) / len(rest)) for each in rest}
-    return _rounded_to_fit(questions, planned, chosen, epsilon=whole, delta=delta)
+    chosen = {each.name: each.epsilon or _reaching(each, planned, epsilon) for each in questions if each.is_fixed}
+    chosen |= {each.name: _of_part(each, shares[each.name] * limit) for each in questions if each.share}
+    if silent := [each for each in questions if each.name not in chosen]:
+        left = limit - cost(chosen)
+        if left <= 0 and is_composing:  # then the others may need less than their sum
+            left = limit * (1 - sum(shares.values()))
+        if left <= 0:
+            hint = f"The others need all of epsilon = {as_text(epsilon)}: {needs(chosen, ', ')}."
+            raise InvalidParameterError(silent[0].place, Shown("<nothing left>"), "a part of the plan's epsilon", hint)
+        chosen |= {each.name: _of_part(each, left / len(silent)) for each in silent}
+    while limit < cost(chosen) < limit * _HARDLY and any(is_free.values()):  # rounding to doubles made it too much
+        largest = max((name for name in chosen if is_free[name]), key=lambda name: chosen[name])
+        chosen[largest] = math.nextafter(chosen[largest], 0)
+
+    def total(chosen: Mapping[str, float]) -> Cost:
+        events = [planned(each, chosen[each.name]).event for each in questions]
+        return account.charged(limit, account.nothing, events)[1]
+
+    def scaled(factor: float, rounded: Callable[[float], float] = float) -> dict[str, float]:
+        return {name: rounded(factor * part) if is_free[name] else part for name, part in chosen.items()}
+
+    fits = cost(chosen) <= limit
+    if is_composing:
+        grown = _largest(scaled, lambda parts: account.allow(limit, total(parts)))
+        more = [part - chosen[name] for name, part in grown.items()]
+        if grown and (not fits or min(more) >= 0.0 < max(more)):
+            return Division(grown, fraction_up(account.spent(total(grown))), delta, is_composed=True)
+    if not fits:
+        hint = f"They need {needs(chosen, ' + ')}."
+        expected = f"at least {fraction_up(cost(chosen))!r}, for all questions"
+        raise InvalidParameterError("epsilon", epsilon, expected, hint)
+    return Division(chosen, fraction_up(cost(chosen)), fraction_up(deltas))
 
 
-def _costs(
-    questions: Sequence[PlannedQuestion], planned: Planned, chosen: Mapping[str, float]
-) -> tuple[list[Fraction], list[Fraction]]:
-    """The epsilon and the delta of each, with the number of units that it releases."""
-    terms = [planned(each, chosen[each.name]).terms for each in questions]
-    return [Fraction(each.epsilon) for each in terms], [Fraction(each.delta) for each in terms]
-
-
-def _listed(questions: Sequence[PlannedQuestion], planned: Planned, chosen: Mapping[str, float], between: str) -> str:
-    needs = ((each.name, planned(each, chosen[each.name]).terms.epsilon) for each in questions)
-    return between.join(f"{name} {as_text(need)}" for name, need in needs)
+def _largest(scaled: Callable[..., dict[str, float]], accepts: Callable[[dict[str, float]], bool]) -> dict[str, float]:
+    """The parts, scaled by the largest factor with which they are accepted; empty if they never are."""
+    enough, too_much = _SMALLEST, 1.0
+    if not accepts(scaled(enough)):
+        return {}
+    if scaled(too_much) == scaled(enough):  # all are fixed
+        return scaled(enough)
+    while accepts(scaled(too_much)):
+        enough, too_much = too_much, 2 * too_much
+    enough = _nearest(lambda factor: accepts(scaled(factor)), enough, too_much)
+    rounded = scaled(enough, partial(_in_few_digits, rounded=math.floor))
+    return rounded if accepts(rounded) else scaled(enough)
 
 
 def _of_part(question: PlannedQuestion, part: Fraction) -> float:
@@ -209,25 +188,6 @@ def _of_part(question: PlannedQuestion, part: Fraction) -> float:
         hint = f"The part of this question is epsilon = {float(part)!r}."
         raise InvalidParameterError(f"{question.place}.usable_epsilon", usable, "less than its part", hint)
     return float(part - Fraction(usable))
-
-
-def _rounded_to_fit(
-    questions: Sequence[PlannedQuestion], planned: Planned, chosen: dict[str, float], *, epsilon: Fraction, delta: float
-) -> dict[str, float]:
-    """The same, less the last digit of the largest parts if rounding to doubles made them too large together."""
-    free = [each.name for each in questions if not each.is_fixed]
-    while (cost := sum(_costs(questions, planned, chosen)[0])) > epsilon and free and cost < epsilon * _HARDLY:
-        largest = max(free, key=lambda name: chosen[name])
-        chosen[largest] = math.nextafter(chosen[largest], 0)
-    if cost > epsilon:
-        hint = f"They need {_listed(questions, planned, chosen, ' + ')}."
-        expected = f"at least {fraction_up(Fraction(cost))!r}, for all questions"
-        raise InvalidParameterError("epsilon", float(epsilon), expected, hint)
-    deltas = sum(_costs(questions, planned, chosen)[1], Fraction(0))
-    if deltas > Fraction(delta):
-        hint = "The plan's delta is at least the sum of its questions' deltas."
-        raise InvalidParameterError("delta", delta, f"at least {fraction_up(deltas)!r}, for all questions", hint)
-    return chosen
 
 
 _HARDLY = 1 + Fraction(1, 10**12)

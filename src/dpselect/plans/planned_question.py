@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from dpselect import public
-from dpselect.arguments import Argument
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
-from dpselect.session.described import Planner, arguments_of, check_described, planned_by
+from dpselect.session.described import ASK, Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
 BUDGET_KEYS = ("share", "epsilon", "within")
@@ -26,7 +25,7 @@ GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 
 _LARGEST = 10_000_000
 _NAME = re.compile(r"[\w-]{1,60}")
-_IS_LIST = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
+_IS_RANGE = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +77,7 @@ class PlannedQuestion:
         stated = {key: _budget(held[key], key, f"{place}.{key}") for key in BUDGET_KEYS if key in held}
         if len(stated) > 1:
             raise InvalidParameterError(place, Shown(" and ".join(stated)), f"at most one of {', '.join(BUDGET_KEYS)}")
-        arguments = {key: value for key, value in held.items() if key in arguments_of(method) and key != "epsilon"}
+        arguments = {key: value for key, value in held.items() if key not in (ASK, *BUDGET_KEYS)}
         return cls(name=name, method=method, arguments=arguments, **stated)
 
     def with_lists(self, table: Planner, source: object, folder: Path) -> PlannedQuestion:
@@ -92,28 +91,25 @@ class PlannedQuestion:
         Raises:
             InvalidCandidatesError: a text is no such list, or there is no such file.
         """
-        held, private = dict(self.arguments), source if isinstance(source, str) else ""
+        held = dict(self.arguments)
         for key, each in arguments_of(self.method).items():
-            text = held.get(key)
-            if each.names_members and isinstance(text, str):
-                column = held.get("by" if key == "groups" else "column")
-                held[key] = self._listed(each, text, column, table, private, folder)
+            text: object = held.get(key)
+            if not each.names_members or not isinstance(text, str):
+                continue
+            if not text.startswith("@") and not _IS_RANGE.fullmatch(text):
+                expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
+                raise InvalidParameterError(f"{self.place}.{key}", typed(text), expected)
+            written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
+            private = source if isinstance(source, str) else ""
+            try:
+                held[key] = public.value_of(each, [written], held, table.candidate_kinds, private=private)
+            except InvalidParameterError as error:
+                if error.name != key:
+                    raise
+                hint = "" if "--" in error.hint else error.hint  # which would name an option of the command line
+                hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
+                raise type(error)(f"{self.place}.{key}", typed(text), error.expected, hint) from None
         return replace(self, arguments=held)
-
-    def _listed(self, argument: Argument, text: str, column: object, table: Planner, private: str, folder: Path) -> Any:
-        name, compared = f"{self.place}.{argument.name}", column if isinstance(column, str) else None
-        if not text.startswith("@") and not _IS_LIST.fullmatch(text):
-            expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
-            raise InvalidParameterError(name, typed(text), expected)
-        written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
-        try:
-            return public.value_of(argument, [written], table.candidate_kinds, compared, private=private)
-        except InvalidParameterError as error:
-            if error.name != argument.name:
-                raise
-            hint = "" if "--" in error.hint else error.hint  # which would name an option of the command line
-            hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
-            raise type(error)(name, typed(text), error.expected, hint) from None
 
     def planned(self, table: Planner, epsilon: float, request: str | None) -> TableQuestion:
         """What would be asked with this epsilon; errors name the key."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from dpselect import arguments
-from dpselect.arguments import OF_VIEWS, REQUIRED, Argument
+from dpselect.arguments import OF_VIEWS, REQUIRED, Argument, words_of
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
 from dpselect.questions.question import BY_NAME
 from dpselect.session.asking import Asking, PlainQuestions, neighbours_of, rows_of
@@ -15,9 +15,6 @@ from dpselect.session.paying import TableQuestion
 
 ASK = "ask"
 """The key that names the method."""
-
-_PAIRS = frozenset({"bounds", "between", "clip"})
-"""Arguments that are a pair; files can only write lists."""
 
 
 class Planner(PlainQuestions):
@@ -113,12 +110,13 @@ def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> 
         given: the arguments. Lists that stand for pairs may be lists.
         place: what comes before a dot and a key in errors.
     """
-    named = {name: _as_argument(name, value) for name, value in given.items()}
+    known = arguments_of(method)
+    named = {name: _as_argument(known[name], value) for name, value in given.items()}
     view = {each.name: named.pop(each.name) for each in OF_VIEWS if each.name in named}
     try:
         return getattr(seen(data, **view), method)(**named)
     except InvalidParameterError as error:
-        if error.name not in arguments_of(method):
+        if error.name not in known:
             raise
         raise type(error)(f"{place}.{error.name}", error.got, error.expected, error.hint) from None
 
@@ -134,8 +132,9 @@ def refuse_shared_requests(questions: Iterable[TableQuestion]) -> None:
         seen.add(each.request)
 
 
-def _as_argument(name: str, value: Any) -> Any:
-    if name in _PAIRS and isinstance(value, list):
+def _as_argument(argument: Argument, value: Any) -> Any:
+    """Of what a file can write: pairs are lists there, and days may have a time."""
+    if words_of(argument.kind) == 2 and isinstance(value, list):
         return tuple(cast("list[object]", value))
     if isinstance(value, datetime):
         return value.date() if (value.hour, value.minute, value.second) == (0, 0, 0) else value

@@ -262,9 +262,8 @@ class Form:
         if each.kind == "flag":
             return texts[0] == "on"
         if each.name == "where":
-            lines = [line.strip() for line in texts[0].splitlines() if line.strip()]
-            return public.value_of(each.argument, lines, self._kinds, None, private="")
-        if each.is_list:
+            texts = [line.strip() for line in texts[0].splitlines() if line.strip()]
+        elif each.is_list:
             texts = [public.on_a_line(texts[0], each.name)]
             if texts[0].startswith("@"):
                 hint = "Paste the list instead: one on each line, or separated by commas."
@@ -274,17 +273,14 @@ class Form:
             if not 1 <= people <= _MOST_PEOPLE:
                 raise InvalidParameterError("people", people, f"a whole number from 1 to {_MOST_PEOPLE:,}")
             return people
-        chosen = self.typed.get(f"{each.name}_as", "")
-        kind = arguments.read(CandidateKind, f"{each.name}_as", chosen) if chosen else None
-        column = self.typed.get("by" if each.name == "groups" else "column") or None
-        return public.value_of(each.argument, texts, self._kinds_if_any, column, kind=kind, private="")
+        chosen, stated = self.typed.get(f"{each.name}_as", ""), dict[str, Any]()
+        if chosen:
+            stated = {f"{each.name}_as": arguments.read(CandidateKind, f"{each.name}_as", chosen)}
+        return public.value_of(each.argument, texts, self.typed | stated, self._kinds, private="")
 
     def _kinds(self, column: str) -> Sequence[CandidateKind]:
-        return self.site.dry().candidate_kinds(column)
-
-    def _kinds_if_any(self, column: str) -> Sequence[CandidateKind]:
         """The types that the members of a list can match; the question says what is wrong with its column."""
         try:
-            return self._kinds(column)
+            return self.site.dry().candidate_kinds(column)
         except InvalidDataError:
             return ()
