@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import SEEDED_PROMISE, Release
+from dpselect.certificates.tables import columns, headings
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger.accounts import Account, as_written
@@ -23,7 +24,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import cost_shown, factor_shown, left_shown, rounded_up
-from dpselect.questions.words import Value, as_text
+from dpselect.questions.words import as_text
 
 _MOST_ROWS = 50
 """Of an answer; the rest is in its certificate."""
@@ -149,11 +150,44 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     return f"{text} Other answers about the same table add to it." if several else text
 
 
-def rows_of(release: Release[Any]) -> tuple[list[str], list[tuple[Value, ...]]]:
-    """The headings and the rows of an answer, with its counts; no headings if it is a single value."""
-    heads, rows = release.table()
-    is_single = len(rows) == 1 and release.counts is None and release.groups is None
-    return ([], [rows[0][1:2]]) if is_single else (heads, rows)
+def shown(value: object, *, is_amount: bool = False) -> str:
+    """A value of an answer as a text; in quotes if blanks around or within it would not be seen.
+
+    >>> shown(38.59), shown(1316684, is_amount=True), shown(" Paris"), shown("")
+    ('38.59', '1,316,684', '" Paris"', '""')
+    """
+    if is_amount and isinstance(value, int | float):
+        return f"{value:,}".removesuffix(".0")
+    text = as_text(value)
+    return text if text and text == " ".join(text.split()) else f'"{text}"'
+
+
+def table_of(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
+    """The answer as it would be reported: headings, and a row for each value, with its interval where there is one."""
+    kind, held = QUESTIONS[release.task], columns(release)
+    *by, label = headings(release)
+    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
+    heads, listed = [*by], [[*map(shown, held[name])] for name in by]
+    if kind.label != "answer":
+        heads.append(label)
+        listed.append([*map(shown, held[label])])
+    heads.append((kind.measure or release.column).format(unit=release.unit, column=release.column))
+    groups = (part[0] if len(part) == 1 else part or None for part in parts)
+    values = (wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True))
+    listed.append([shown(each, is_amount=kind.is_amount) for each in values])
+    if "units" in held:
+        heads.append(wording.tally_head(release))
+        listed.append([shown(each, is_amount=True) for each in held["units"]])
+    if "lower" in held:
+        heads.append(f"{release.confidence:.0%} interval")
+        listed.append([*map(wording.span, held["lower"], held["upper"])])
+    return heads, [[*row] for row in zip(*listed, strict=True)]
+
+
+def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | None:
+    """The value of an answer that is a single one, from the rows of `table_of`."""
+    is_first = QUESTIONS[release.task].label == "answer"
+    return rows[0][0 if is_first else 1] if len(rows) == 1 and release.groups is None else None
 
 
 def is_drawn(release: Release[Any]) -> bool:
@@ -170,10 +204,11 @@ def _source(release: Release[Any]) -> str:
 
 
 def _answer(name: str, release: Release[Any]) -> str:
-    heads, rows = rows_of(release)
+    heads, rows = table_of(release)
     parts = [f"<h2>{escape(name.replace('_', ' '))}</h2>", f'<p class="asks">{escape(release.asks)}</p>']
-    if not heads:
-        parts.append(f'<p class="value">{escape(as_text(rows[0][0]))}</p>')
+    only = only_value(release, rows) if release.counts is None else None
+    if only is not None:
+        parts.append(f'<p class="value">{escape(only)}</p>')
     else:
         parts.append(_table(heads, rows[:_MOST_ROWS]))
         if len(rows) > _MOST_ROWS:

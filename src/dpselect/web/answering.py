@@ -15,13 +15,12 @@ from starlette.responses import RedirectResponse, Response
 
 from dpselect.certificates.checking import released
 from dpselect.certificates.release import Release
-from dpselect.certificates.tables import columns, headings
+from dpselect.certificates.tables import columns
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.ledger import Entry
-from dpselect.plans.report import in_words, is_drawn, report
+from dpselect.plans.report import in_words, is_drawn, only_value, report, table_of
 from dpselect.questions import wording
-from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import as_text
 from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, route
@@ -124,16 +123,15 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
     heads, rows = table_of(release)
     svg, no_chart = _drawn(pages, id, release)
     size, site = _SIZE.search(svg), pages.site if asked is None else asked.form.site
-    is_single = len(rows) == 1 and release.groups is None
+    only = only_value(release, rows)
     return pages.shown(
         "answer.html",
         site=site,
         id=id,
         asked=asked,
         release=release,
-        is_single=is_single,
-        place=0 if QUESTIONS[release.task].label == "answer" else 1,
-        interval=_interval(release) if is_single else None,
+        only=only,
+        interval=None if only is None else _interval(release),
         heads=heads,
         rows=rows[:MOST_ROWS],
         left_out=max(0, len(rows) - MOST_ROWS),
@@ -145,40 +143,6 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         no_chart=no_chart,
         account=site.held,
     )
-
-
-def shown(value: object, *, is_amount: bool = False) -> str:
-    """A value of an answer as a text; in quotes if blanks around or within it would not be seen.
-
-    >>> shown(38.59), shown(1316684, is_amount=True), shown(" Paris"), shown("")
-    ('38.59', '1,316,684', '" Paris"', '""')
-    """
-    if is_amount and isinstance(value, int | float):
-        return f"{value:,}".removesuffix(".0")
-    text = as_text(value)
-    return text if text and text == " ".join(text.split()) else f'"{text}"'
-
-
-def table_of(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
-    """The answer as it would be reported: headings, and a row for each value, with its interval where there is one."""
-    kind, held = QUESTIONS[release.task], columns(release)
-    *by, label = headings(release)
-    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
-    heads, listed = [*by], [[*map(shown, held[name])] for name in by]
-    if kind.label != "answer":
-        heads.append(label)
-        listed.append([*map(shown, held[label])])
-    heads.append((kind.measure or release.column).format(unit=release.unit, column=release.column))
-    groups = (part[0] if len(part) == 1 else part or None for part in parts)
-    values = (wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True))
-    listed.append([shown(each, is_amount=kind.is_amount) for each in values])
-    if "units" in held:
-        heads.append(wording.tally_head(release))
-        listed.append([shown(each, is_amount=True) for each in held["units"]])
-    if "lower" in held:
-        heads.append(f"{release.confidence:.0%} interval")
-        listed.append([*map(wording.span, held["lower"], held["upper"])])
-    return heads, [[*row] for row in zip(*listed, strict=True)]
 
 
 def _interval(release: Release[Any]) -> dict[str, Any] | None:
