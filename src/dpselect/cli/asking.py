@@ -43,7 +43,7 @@ def ask(about: type[Question], **given: Any) -> int:
 
     own = [each for each in (*arguments_of(about), *OF_EVERY_QUESTION) if each.name != "column"]
     who: dict[str, Any] = {"unit": given["unit"], "neighbours": given["neighbours"]}
-    who |= {"ledger": _paying(given), "account": given["account"], "format": format_of(given)}
+    who |= {"ledger": ledger_of(given, if_read=True), "account": given["account"], "format": format_of(given)}
     as_json, quiet = given["as_json"], given["quiet"]
 
     def question_of(data: Any) -> Any:
@@ -98,8 +98,13 @@ def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Datas
     return found
 
 
-def _paying(given: Mapping[str, Any]) -> Ledger | None:
-    """The ledger; it charges nothing once nobody can read the answer any more."""
+def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | None:
+    """The ledger that was named, if one was.
+
+    Args:
+        given: what was typed for all arguments.
+        if_read: whether it charges nothing once nobody can read standard output any more.
+    """
     if given["ledger"] is None:
         if given["anchor"] is not None:
             raise InvalidParameterError("anchor", Shown("<anchor>"), "`ledger` and `account` together with it")
@@ -113,7 +118,7 @@ def _paying(given: Mapping[str, Any]) -> Ledger | None:
             refuse_unread()
             return super().charge(*given, **named)
 
-    return ChargingIfRead(given["ledger"], anchor=given["anchor"])
+    return (ChargingIfRead if if_read else Ledger)(given["ledger"], anchor=given["anchor"])
 
 
 def shown(release: Release, *, quiet: bool = False) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpselect.cli.asking import format_of
+from dpselect.cli.asking import format_of, ledger_of
 from dpselect.cli.commands import Flag, Table, Text, Whole, shared, with_options
 from dpselect.formats import WORDS
 
@@ -39,18 +39,13 @@ def serve(
         no_browser: Print the address, and open no browser.
         i_know_who_can_reach_this: Allow a --host that other machines can reach.
     """
-    from dpselect.errors import InvalidParameterError, Shown
-    from dpselect.ledger import Ledger
     from dpselect.web import Folder, Site
     from dpselect.web import serve as serve_pages
 
-    ledger, anchor = given["ledger"], given["anchor"]
-    if anchor is not None and ledger is None:
-        raise InvalidParameterError("anchor", Shown("<anchor>"), "`ledger` and `account` together with it")
     site = Site(
         source=source,
         unit=unit,
-        ledger=None if ledger is None else Ledger(ledger, anchor=anchor),
+        ledger=ledger_of(given),
         format=format_of(given),
         **{name: given[name] for name in ("account", "neighbours", "table", "memory_limit", "source_name", "times")},
     )

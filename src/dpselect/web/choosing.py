@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dpselect.arguments import OF_VIEWS
+from dpselect.errors import SelectionError
 from dpselect.questions.question import BY_NAME, Question
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.described import seen
 from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, route
 from dpselect.web.planning import planned
-from dpselect.web.releasing import Stage
 
 _CHECKED = frozenset(signature(check).parameters)
 
@@ -83,19 +82,18 @@ def _is_right(form: Form) -> bool:
 
 def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
-    about = _question(pages, request)
-    form = Form.read(about, pages.site, typed)
-    if form.errors:
-        return _shown(pages, "", Stage.REFUSED, None, 0.0, "Fill in the form first.")
-    given = {name: value for name, value in form.arguments.items() if name in _CHECKED}
-    view = {each.name: form.arguments[each.name] for each in OF_VIEWS if each.name in form.arguments}
-    column = given.pop("column", None)
-    if column is None:
-        return _shown(pages, "", Stage.REFUSED, None, 0.0, "Choose a column first: it is what is looked at.")
-    site = form.site
+    form = Form.read(_question(pages, request), pages.site, typed)
+    given = dict(form.arguments)
+    view = {each.name: given.pop(each.name) for each in OF_VIEWS if each.name in given}
+    site, column = form.site, given.pop("column", None)
 
     def work(progress: Callable[[float], None]) -> Check:
-        return check(seen(site.data(), **view), column, progress=progress, **given).as_options()
+        if form.errors:
+            raise SelectionError("Fill in the form first.")
+        if column is None:
+            raise SelectionError("Choose a column first: it is what is looked at.")
+        known = {name: value for name, value in given.items() if name in _CHECKED}
+        return check(seen(site.data(), **view), column, progress=progress, **known).as_options()
 
     return _looked(pages, pages.questions.look(work))
 
@@ -107,11 +105,10 @@ def looked(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response
 
 def stop_looking(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
     """Stop reading."""
-    id = request.path_params["id"]
-    if (work := pages.questions.looked(id)) is not None:
+    if (work := pages.questions.looked(request.path_params["id"])) is not None:
         work.stop()
         work.wait(2.0)
-    return _looked(pages, id)
+    return looked(pages, request, typed)
 
 
 def _looked(pages: Pages, id: str) -> Response:
@@ -119,14 +116,7 @@ def _looked(pages: Pages, id: str) -> Response:
     if work is None:
         raise HTTPException(404)
     work.wait(0.2)
-    stage = work.stage  # once: it may be another one a moment later
-    found = work.result if stage is Stage.ANSWERED else None
-    return _shown(pages, id, stage, found, work.fraction, work.refused)
-
-
-def _shown(pages: Pages, id: str, stage: Stage, found: Any, fraction: float, refused: str) -> Response:
-    about: dict[str, Any] = {"id": id, "stage": stage, "found": found, "fraction": fraction, "refused": refused}
-    return pages.shown("looked.html", warning=WARNING, **about)
+    return pages.shown("looked.html", id=id, stage=work.stage, work=work, warning=WARNING)
 
 
 ROUTES = (
