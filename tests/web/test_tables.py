@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,10 +14,12 @@ import dpselect as dps
 from dpselect.errors import InvalidDataError
 from dpselect.formats import WORDS
 from dpselect.web import Folder, Site
+from tests.forked import Forks
 from tests.web.test_hostile_tables import FOREIGN
 from tests.web.visitor import COMMON, Visitor
 
 SECRET = "Rumpelstilzchen"
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -242,11 +245,40 @@ def test_a_form_of_another_table_is_refused(visitor: Visitor) -> None:
     assert len(visitor.pages.answered) == 1  # whatever account pays
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")
-def test_a_locked_table_is_said_in_a_sentence(visitor: Visitor, folder: Path) -> None:
-    (folder / "people.csv").chmod(0)
-    came = visitor.get("/table?file=people.csv")
-    assert "The table cannot be read: expected a file that can be opened. Nothing was charged." in came.words
+def meet_a_lock() -> None:
+    """What the pages say of a table that nobody may read any more; the superuser may, and becomes nobody first."""
+    with tempfile.TemporaryDirectory() as name:
+        table = Path(name, "people.csv")
+        table.write_text("who,education_num\n" + "".join(f"{each},{each % 16 + 1}\n" for each in range(400)))
+        visitor = chosen(
+            Visitor(Site(), folder=Folder(name)).enter(), account="new", epsilon="1", account_name="people"
+        )
+        visitor.release("histogram", **COMMON | {"epsilon": "0.5"})  # so that all is imported that nobody may read
+        address = visitor.confirm("histogram", **COMMON | {"epsilon": "0.5"})
+        if os.geteuid() == 0:
+            for each in (name, *Path(name).iterdir()):
+                os.chown(each, NOBODY, NOBODY)
+            os.setuid(NOBODY)
+        table.chmod(0)
+        visitor.post(address)
+        visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+        print(visitor.get(address).words)
+        print(visitor.get("/table?file=people.csv").words)
+        with dps.Ledger(f"sqlite:///{name}/budget.db") as ledger:
+            print(ledger.remaining("people"))
+        table.chmod(0o600)
+        visitor.post(address)
+        visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+        print(visitor.get(address).words)
+
+
+def test_a_table_that_is_locked_while_it_is_asked_is_said_in_a_sentence_and_costs_nothing(forks: Forks) -> None:
+    locked, chosen_again, left, answered = forks.run(meet_a_lock).splitlines()
+    said = "The table cannot be read: expected a file that can be opened. Nothing was charged."
+    assert f"No answer {said} Try again" in locked
+    assert said in chosen_again
+    assert left == "0.5"
+    assert "Charged to account people as entry 2." in answered
 
 
 def test_a_table_that_vanishes_is_said_in_a_sentence(visitor: Visitor, folder: Path) -> None:
