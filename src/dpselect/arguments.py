@@ -474,7 +474,7 @@ By = Annotated[
     str | None,
     Argument("text", "Column with the group of each row, for one answer per group in --groups."),
 ]
-Groups = Annotated[object, Argument("values", "Public list of groups, written like candidates.", may_be_one=True)]
+Groups = Annotated[object, Argument("values", f"Public list of groups: {_LIST}.", may_be_one=True)]
 MaxGroups = Annotated[
     int,
     Argument(

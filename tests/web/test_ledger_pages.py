@@ -50,4 +50,4 @@ def test_a_question_without_a_column_is_confirmed_answered_and_listed(visitor: V
     answer = visitor.release("count", epsilon="0.5")
     assert "How many people are there?" in answer.words
     assert "How many people are there?" in visitor.get("/").words.partition("Answered so far")[2]
-    assert "GeometricMechanism" in visitor.get("/ledger").words
+    assert "charge: count" in visitor.get("/ledger").words

@@ -224,6 +224,19 @@ def test_while_a_plan_is_made_no_earlier_error_is_shown(person: Person) -> None:
     page.unroute("**/ask/median/plan")
 
 
+def test_what_is_typed_before_the_scripts_have_come_is_planned(person: Person) -> None:
+    page = person.tab()
+    held: list[Any] = []
+    page.route("**/static/htmx.min.js", lambda route: held.append(route))
+    page.goto(person.server.origin + "/ask/count", wait_until="commit")
+    page.locator("#epsilon").fill("0.1")
+    page.wait_for_function("() => document.styleSheets.length > 0")
+    assert page.locator("#plan .value").inner_text() == "± 9"  # of the epsilon that the page came with
+    held[0].continue_()
+    page.locator("#plan .value").filter(has_text="± 46").wait_for()
+    page.unroute("**/static/htmx.min.js")
+
+
 @pytest.mark.slow
 def test_from_the_folder_to_a_report_on_three_answers(browser: Browser, tmp_path: Path) -> None:
     """As somebody who has never seen it, and who keeps a ledger; `MOST_TO_A_REPORT` is told in docs/page.md."""

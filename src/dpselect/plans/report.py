@@ -103,11 +103,14 @@ def page(
         promise = _loud(SEEDED_PROMISE)
     else:
         promise = escape(in_words(Guarantee(epsilon, delta, first.neighbours, first.unit), several=True))
-    rows = [
-        (name.replace("_", " "), each.asks, _cost(each), cost_shown(each.delta), each.mechanism)
-        for name, each in releases.items()
-    ]
-    rows.append(("together", "", cost_shown(epsilon), cost_shown(delta), ""))
+    spent = {
+        "question": [*(_title(name, each) for name, each in releases.items()), "together"],
+        "asks": [*(_asks(name, each) for name, each in releases.items()), ""],
+        "epsilon": [*map(_cost, releases.values()), cost_shown(epsilon)],
+        "delta": [*(cost_shown(each.delta) for each in releases.values()), cost_shown(delta)] if delta else [],
+        "drawn by": [*(each.mechanism for each in releases.values()), ""],
+    }
+    spent = {head: cells for head, cells in spent.items() if any(cells)}  # others say nothing
     template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
     return Template(template).substitute(
         title=escape(title),
@@ -116,7 +119,7 @@ def page(
         notes=_paragraphs(notes),
         answers="\n".join(_answer(name, each) for name, each in releases.items()),
         reading=_paragraphs(_how_to_read(releases.values())),
-        spent=_table(("question", "asks", "epsilon", "delta", "drawn by"), rows),
+        spent=_table(spent, zip(*spent.values(), strict=True)),
         account=_account(account, releases.values()),
         proofs="".join(f"<li>{_link(page)}</li>" for page in _proofs(releases.values(), epsilon)),
         version=escape(", ".join(sorted({each.version for each in releases.values()}))),
@@ -191,8 +194,8 @@ def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | No
 
 
 def is_drawn(release: Release[Any]) -> bool:
-    """Whether a picture shows something: one point on a line does not."""
-    return len(release.rows()[1]) > 1 or QUESTIONS[release.task].is_amount
+    """Whether a picture shows something: one bar or one point on a line does not."""
+    return len(release.rows()[1]) > 1
 
 
 def _source(release: Release[Any]) -> str:
@@ -203,9 +206,20 @@ def _source(release: Release[Any]) -> str:
     return f"Table: {held['name']} ({found})" if "name" in held else f"Table: {found}"
 
 
+def _title(name: str, release: Release[Any]) -> str:
+    """A question's name in a plan, in words; or what it asks, whose column is called as it is."""
+    return name.replace("_", " ") if _asks(name, release) else name
+
+
+def _asks(name: str, release: Release[Any]) -> str:
+    """What a question asks, if its name does not say it."""
+    return "" if (name.partition(". ")[2] or name) == release.asks else release.asks
+
+
 def _answer(name: str, release: Release[Any]) -> str:
     heads, rows = table_of(release)
-    parts = [f"<h2>{escape(name.replace('_', ' '))}</h2>", f'<p class="asks">{escape(release.asks)}</p>']
+    asks = f'<p class="asks">{escape(said)}</p>' if (said := _asks(name, release)) else ""
+    parts = [f"<h2>{escape(_title(name, release))}</h2>{asks}"]
     only = only_value(release, rows) if release.counts is None else None
     if only is not None:
         parts.append(f'<p class="value">{escape(only)}</p>')
@@ -227,7 +241,7 @@ def _picture(name: str, release: Release[Any]) -> str:
         picture = svg_without_title(release.plot())
     except (InvalidParameterError, MissingExtraError):
         return ""
-    about = escape(f"Chart of {name.replace('_', ' ')}. {release.accuracy}", quote=True)
+    about = escape(f"Chart of {_title(name, release)}. {release.accuracy}", quote=True)
     return f'<img alt="{about}" src="data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}">'
 
 

@@ -228,7 +228,7 @@ def _line(entry: Entry) -> dict[str, Any]:
         "number": entry.sequence,
         "time": entry.time.partition(".")[0].replace("T", " "),
         "kind": entry.kind,
-        "what": f"{asked} ({entry.what})" if asked else entry.what,
+        "what": asked or entry.what,
         "epsilon": "" if entry.kind == "close" else f"{entry.epsilon:.6g}",
         "note": entry.note,
         "release": request.removeprefix(PREFIX) if is_page else "",

@@ -6,6 +6,7 @@ Everything here follows from public arguments alone: no row is read.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -118,6 +119,10 @@ class Budget:
     is_free: bool
 
 
+_WHOLE = re.compile(r"(?<=[0-9])\.0(?= )")
+"""What pages leave out of a number, such as of 0.0."""
+
+
 def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
     """The bar of an account, for a forecast that looked at it."""
     limit, is_free = account.epsilon, forecast is not None and bool(forecast.is_answered)
@@ -135,7 +140,7 @@ def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
         after=as_text(round(float(max(left - cost, Fraction(0))), 6)),
         spent=spent,
         cost=min(part(cost), round(100 - spent, 2)),
-        refused="" if forecast is None or forecast.fits else in_two(forecast.charge)[0],
+        refused="" if forecast is None or forecast.fits else _WHOLE.sub("", in_two(forecast.charge)[0]),
         is_free=is_free,
     )
 

@@ -25,6 +25,15 @@ if (slider) {
   slider.addEventListener("input", () => { set(String(epsilonAt(Number(slider.value)))); show(slider.value); });
 }
 
+// What was typed before htmx listened is planned now; it would take it for what the page came with.
+document.addEventListener("DOMContentLoaded", () => {
+  const form = document.getElementById("question");
+  const isTyped = (each) => each.name && (each.type === "checkbox" ? each.checked !== each.defaultChecked
+    : each.type === "select-one" ? !(each.selectedOptions[0] || {}).defaultSelected && each.selectedIndex > 0
+    : each.value !== each.defaultValue);
+  if (form && [...form.elements].some(isTyped)) htmx.ajax("POST", field.getAttribute("hx-post"), { source: field });
+});
+
 // What htmx could not load: the server has ended, or was started anew and does not know this browser.
 const said = {
   lost: "The server does not answer. If it has ended, start it again. What was charged is in the ledger.",
