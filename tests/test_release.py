@@ -243,7 +243,7 @@ def test_representations() -> None:
     assert "<td>1</td><td>&lt;b&gt;</td>" in page
     assert "<td>2</td><td>a&amp;b</td>" in page
     assert "<b>" not in page
-    assert "<th>level</th><th>age</th></tr><tr><td>0.5</td><td>37.0</td>" in quantile()._repr_html_()
+    assert "<th>level</th><th>age</th></tr><tr><td>0.5</td><td>37</td>" in quantile()._repr_html_()
 
 
 def test_the_version_is_a_text_even_in_a_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,7 @@ def test_numbers_are_shown_to_the_place_of_their_error() -> None:
     assert shown == str(round(release.value, 2)) != str(release.value)
     assert release.rows()[1] == [("mean", round(release.value, 2))]
     assert json.loads(release.to_json())["value"] == release.value == release.to_pandas()["released"].item()
-    assert f"<th>99% interval</th></tr><tr><td>mean</td><td>{shown}</td>" in release._repr_html_()
+    assert f"<th>99% interval</th></tr><tr><td>{shown}</td>" in release._repr_html_()
     rough = ages.mean("age", bounds=(0, 120), epsilon=0.001)  # within more than ten
     assert str(rough).partition("\n")[0] == str(float(round(rough.value)))
     grouped = ages.by("age", groups=[0.0]).mean("age", bounds=(0, 120), epsilon=1.0)  # a group has its own error

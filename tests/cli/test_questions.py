@@ -87,7 +87,7 @@ ADULT = ["--unit", "person_id", "--epsilon", "1000"]
 def test_a_histogram_of_one_value_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
     asked = [str(EXAMPLES / "adult.csv"), "education_num", "--candidates", "9", *ADULT]
     assert main(["histogram", *asked]) == 0
-    assert "    9  10501" in capsys.readouterr().out
+    assert "    9             10,501  10,501 to 10,501" in capsys.readouterr().out
     assert main(["most-common", *asked]) == 2
     assert "One leaves nothing to choose" in capsys.readouterr().err
 

@@ -400,7 +400,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     (in_groups,) = grouped.plot().to_dict()["datasets"].values()
     assert [row["label"] for row in in_groups] == ["x, a,b", "x, c", "y, a,b", "y, c"]
     assert grouped.count_accuracy.startswith("In each part, with 99% confidence each count is within 0 of ")
-    assert "<td>15, 10</td>" in grouped._repr_html_()
+    assert "<tr><td>x</td><td>1</td><td>a,b</td><td>15</td>" in grouped._repr_html_()
     forecast: Any = dps.DryRun(unit="who").top_k("page", 2, candidates=["a", "b", "c"], epsilon=1.0, with_counts=True)
     assert forecast.count_accuracy == (
         "The number of units (who) with each answer would be released, within 21 with 99% confidence, for epsilon ="
@@ -422,8 +422,8 @@ def test_the_command_line_has_a_column_of_counts(
     assert main(["top-k", ADULT, *COMMAND, "--with-counts", "--max-values-per-unit", "1"]) == 0
     assert capsys.readouterr().out.split("\n")[:3] == [
         "rank  education_num  units (person_id)  99% interval",
-        "   1  9                          10501  10,501 to 10,501",
-        "   2  10                          7291  7,291 to 7,291",
+        "   1              9             10,501  10,501 to 10,501",
+        "   2             10              7,291  7,291 to 7,291",
     ]
     assert main(["top-k", ADULT, *COMMAND, "--with-counts", "--quiet"]) == 0
     assert capsys.readouterr().out == "9  10501\n10  7291\n"
@@ -441,7 +441,7 @@ def test_the_command_line_has_a_column_of_counts(
                  *COMMAND[2:]]) == 0  # fmt: skip
     table = capsys.readouterr().out
     assert "units (person_id)" in table
-    assert "5355" in table
+    assert "5,355" in table
 
 
 def test_a_bounded_unit_counts_for_so_many_values() -> None:

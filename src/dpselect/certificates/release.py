@@ -13,7 +13,7 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.events import encode
-from dpselect.certificates.tables import columns, plotted
+from dpselect.certificates.tables import columns, plotted, reported
 from dpselect.errors import wrong
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
@@ -228,18 +228,15 @@ class Release(Planned, Generic[Answer]):
         """The answer as a table of two columns: the heading of the first column, and the rows."""
         return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
 
-    def table(self) -> tuple[list[str], list[tuple[Value, ...]]]:
-        """The answer as a table, with its counts and intervals if there are any: the headings, and the rows."""
-        heads, rows = [*wording.heads(QUESTIONS[self.task], self)], list[tuple[Value, ...]](self.rows()[1])
-        tallies, ends = wording.tallies(self), columns(self)
-        if tallies is not None:
-            heads.append(wording.tally_head(self))
-            rows = [(*row, tally) for row, tally in zip(rows, tallies, strict=True)]
-        if ends.get("lower") and len(ends["lower"]) == len(rows):
-            heads.append(f"{self.confidence:.0%} interval")
-            spans = map(wording.span, ends["lower"], ends["upper"])
-            rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
-        return heads, rows
+    def table(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        """The answer as people read it: the headings, and a row of texts for each value, with its count and interval.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.histogram("education_num", candidates=[9, 10], epsilon=1000.0).table()[1]
+        [('9', '10,501', '10,501 to 10,501'), ('10', '7,291', '7,291 to 7,291')]
+        """
+        return reported(self)
 
     def to_pandas(self) -> Any:
         """The answer as a pandas frame with one row for each value.

@@ -7,8 +7,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import units_of
 from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def columns(release: Any) -> dict[str, list[Any]]:
             table[head] += [part] * len(listed)
         table[heads[-1]] += kind.keys(release, len(listed))
         table["released"] += listed
-        bounds += [kind.value_bound(release, units_of(release, group), each) for each in listed]
+        bounds += [kind.value_bound(release, wording.units_of(release, group), each) for each in listed]
     counted = release.counted
     if counted is not None and counted.count is not None:
         table["units"] = _flat(counted.count)
@@ -73,6 +73,43 @@ def headings(release: Any) -> list[str]:
 
 
 _NUMBERS = ("released", "units", "lower", "upper")
+
+
+def shown(value: object, *, is_amount: bool = False) -> str:
+    """A value of an answer as a text; in quotes if blanks around or within it would not be seen.
+
+    >>> shown(38.59), shown(1316684, is_amount=True), shown(" Paris"), shown("")
+    ('38.59', '1,316,684', '" Paris"', '""')
+    """
+    if is_amount and isinstance(value, int | float):
+        return f"{value:,}".removesuffix(".0")
+    text = as_text(value)
+    return text if text and text == " ".join(text.split()) else f'"{text}"'
+
+
+def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The answer as people read it: headings, and a row of texts for each value, with its count and its interval."""
+    kind, held = QUESTIONS[release.task], columns(release)
+    *by, label = headings(release)
+    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
+    heads, listed = [*by], [[*map(shown, held[name])] for name in by]
+    is_one_each = bool(by) and len(parts) == len(release.value)  # whose rank, level or number says nothing
+    if kind.label != "answer" and not (is_one_each and kind.label in ("rank", "level", "number")):
+        heads.append(label)
+        listed.append([*map(shown, held[label])])
+    what = "" if kind.label != "answer" or not held[label] else f"{held[label][0]} of "  # "best price of"
+    measured = kind.measure.format(unit=release.unit, column=release.column)
+    heads.append(measured or f"{what}{release.column}")
+    groups = (part[0] if len(part) == 1 else part or None for part in parts)
+    values = (wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True))
+    listed.append([shown(each, is_amount=kind.is_amount) for each in values])
+    if "units" in held:
+        heads.append(wording.tally_head(release))
+        listed.append([shown(each, is_amount=True) for each in held["units"]])
+    if held.get("lower"):
+        heads.append(f"{release.confidence:.0%} interval")
+        listed.append([*map(wording.span, held["lower"], held["upper"])])
+    return heads, [*zip(*listed, strict=True)]
 
 
 def plotted(release: Any) -> LayerChart:

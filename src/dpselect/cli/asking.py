@@ -4,6 +4,7 @@ certificate for programs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from dpselect.questions.question import Question
     from dpselect.session.dataset import Dataset
     from dpselect.session.forecast import Forecast
+
+_NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 
 REFUSED = 2
 """Exit status for bad input, and for a question that is or would be refused."""
@@ -84,14 +87,14 @@ def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Datas
         given: what was typed for all arguments.
         data: the table, whose columns may say of which type they are.
     """
-    from dpselect import public
-
     found: dict[str, Any] = {}
     for each in options:
         value, kind = given[each.name], given.get(f"{each.name}_as")
         if value is None and kind is not None:
             raise InvalidParameterError(f"{each.name}_as", Shown(repr(str(kind))), f"`{each.name}` together with it")
         if value is not None and (each.names_members or each.kind == "where"):
+            from dpselect import public
+
             words = value if each.kind == "where" else [value]
             value = public.value_of(each, words, given, data.candidate_kinds, private=given["source"])
         found[each.name] = value
@@ -123,17 +126,17 @@ def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | No
 
 def shown(release: Release, *, quiet: bool = False) -> str:
     """What is printed of the release; nothing else is written to standard output."""
-    heads, rows = release.table()
-    lines = [tuple(printable(as_text(cell)) for cell in row) for row in rows]
     if quiet:
         is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
-        first, end = 0 if is_labelled else 1, 2 if release.counts is None else 3  # without intervals
-        return "\n".join("  ".join(line[first:end]) for line in lines)
+        first, tallies = 0 if is_labelled else 1, wording.tallies(release)
+        listed = zip(release.rows()[1], *([] if tallies is None else [tallies]), strict=True)
+        return "\n".join("  ".join(printable(as_text(each)) for each in (*row, *more)[first:]) for row, *more in listed)
+    heads, rows = release.table()
+    lines = [[*map(printable, row)] for row in rows]
+    right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
     missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
-    return "\n".join(
-        [table([*map(printable, heads)], lines, right={0, 2}, bold=1), "", *map(escaped, filter(None, sentences))]
-    )
+    return "\n".join([table([*map(printable, heads)], lines, right=right), "", *map(escaped, filter(None, sentences))])
 
 
 def warning(release: Release) -> str:

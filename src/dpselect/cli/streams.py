@@ -97,14 +97,13 @@ def escaped(sentence: str) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = (), bold: int = -1) -> str:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
     """Rows below their heads: ruled for people on a terminal, in plain columns for pipes, whose last one is as it is.
 
     Args:
         heads: of all columns; printable.
         rows: likewise, a cell for each head.
         right: places of the columns that stand at the right.
-        bold: place of the column with the answer.
     """
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
@@ -115,7 +114,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collect
         ruled = Table(box=SIMPLE_HEAD, pad_edge=False)
         for place, head in enumerate(heads):
             justify = "right" if place in right else "left"
-            ruled.add_column(Text(head), justify=justify, style="bold" if place == bold else "", overflow="fold")
+            ruled.add_column(Text(head), justify=justify, overflow="fold")
         for row in rows:
             ruled.add_row(*map(Text, row))
         console = Console()

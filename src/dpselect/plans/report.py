@@ -16,7 +16,6 @@ from typing import Any, cast
 
 from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import SEEDED_PROMISE, Release
-from dpselect.certificates.tables import columns, headings
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger.accounts import Account, as_written
@@ -153,42 +152,8 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     return f"{text} Other answers about the same table add to it." if several else text
 
 
-def shown(value: object, *, is_amount: bool = False) -> str:
-    """A value of an answer as a text; in quotes if blanks around or within it would not be seen.
-
-    >>> shown(38.59), shown(1316684, is_amount=True), shown(" Paris"), shown("")
-    ('38.59', '1,316,684', '" Paris"', '""')
-    """
-    if is_amount and isinstance(value, int | float):
-        return f"{value:,}".removesuffix(".0")
-    text = as_text(value)
-    return text if text and text == " ".join(text.split()) else f'"{text}"'
-
-
-def table_of(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
-    """The answer as it would be reported: headings, and a row for each value, with its interval where there is one."""
-    kind, held = QUESTIONS[release.task], columns(release)
-    *by, label = headings(release)
-    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
-    heads, listed = [*by], [[*map(shown, held[name])] for name in by]
-    if kind.label != "answer":
-        heads.append(label)
-        listed.append([*map(shown, held[label])])
-    heads.append((kind.measure or release.column).format(unit=release.unit, column=release.column))
-    groups = (part[0] if len(part) == 1 else part or None for part in parts)
-    values = (wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True))
-    listed.append([shown(each, is_amount=kind.is_amount) for each in values])
-    if "units" in held:
-        heads.append(wording.tally_head(release))
-        listed.append([shown(each, is_amount=True) for each in held["units"]])
-    if "lower" in held:
-        heads.append(f"{release.confidence:.0%} interval")
-        listed.append([*map(wording.span, held["lower"], held["upper"])])
-    return heads, [[*row] for row in zip(*listed, strict=True)]
-
-
 def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | None:
-    """The value of an answer that is a single one, from the rows of `table_of`."""
+    """The value of an answer that is a single one, from the rows of its table."""
     is_first = QUESTIONS[release.task].label == "answer"
     return rows[0][0 if is_first else 1] if len(rows) == 1 and release.groups is None else None
 
@@ -217,7 +182,7 @@ def _asks(name: str, release: Release[Any]) -> str:
 
 
 def _answer(name: str, release: Release[Any]) -> str:
-    heads, rows = table_of(release)
+    heads, rows = release.table()
     asks = f'<p class="asks">{escape(said)}</p>' if (said := _asks(name, release)) else ""
     parts = [f"<h2>{escape(_title(name, release))}</h2>{asks}"]
     only = only_value(release, rows) if release.counts is None else None

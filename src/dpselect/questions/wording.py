@@ -239,16 +239,6 @@ def _numbers_planned(numbers: NoisyUnits | None, which: str, beforehand: str = "
     return f"The number of units {which} would be released, {sure}, {cost}."
 
 
-def heads(kind: Kind, release: Planned) -> tuple[str, str]:
-    """The headings of the two columns of `table`. Where each value has a count, these are the column and the units."""
-    first = kind.label if release.groups is None else str(release.groups["column"])
-    if not kind.counts_each:
-        return first, release.column
-    if release.groups is None:
-        return release.column, tally_head(release)
-    return first, f"{tally_head(release)} with each {release.column}"
-
-
 def tally_head(release: Planned) -> str:
     """The heading of the column of counts."""
     return f"units ({release.unit})"

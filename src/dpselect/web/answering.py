@@ -19,7 +19,7 @@ from dpselect.certificates.tables import columns
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from dpselect.ledger import Entry
-from dpselect.plans.report import in_words, is_drawn, only_value, report, table_of
+from dpselect.plans.report import in_words, is_drawn, only_value, report
 from dpselect.questions import wording
 from dpselect.questions.words import as_text
 from dpselect.web.forms import Form
@@ -120,7 +120,7 @@ def _release(pages: Pages, request: Request) -> Release[Any]:
 
 
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
-    heads, rows = table_of(release)
+    heads, rows = release.table()
     svg, no_chart = _drawn(pages, id, release)
     size, site = _SIZE.search(svg), pages.site if asked is None else asked.form.site
     only = only_value(release, rows)
