@@ -103,10 +103,8 @@ def stored(pages: Pages, id: str) -> Release[Any] | None:
     ledger, account = pages.site.ledger, pages.site.account
     if ledger is None or account is None:
         return None
-    for entry in ledger.history(account):
-        if entry.request == PREFIX + id and entry.release is not None:
-            return released(entry.release)[0]
-    return None
+    kept = [each.release for each in ledger.under(account, PREFIX + id) if each.release is not None]
+    return released(kept[0])[0] if kept else None
 
 
 def _release(pages: Pages, request: Request) -> Release[Any]:

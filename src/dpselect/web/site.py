@@ -21,7 +21,7 @@ from dpselect.rows.files.finding import named_kind
 from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session.dataset import Dataset
-from dpselect.session.forecast import DryRun
+from dpselect.session.forecast import DryRun, Forecasting
 
 _LATELY_SECONDS = 0.5
 
@@ -118,9 +118,7 @@ class Site:
         _ = self.columns
         if self.unit is not None:
             self.data()
-        if (self.ledger is None) != (self.account is None):
-            missing = "ledger" if self.ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+        Forecasting(self.ledger, self.account)
         _ = self.held
 
     @property
