@@ -57,27 +57,15 @@ def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Respons
     """Go on to the confirmation, under an id of its own; or the form again with what is wrong."""
     about = _question(pages, request)
     form = Form.read(about, pages.site, typed)
-    epsilon = form.epsilon
-    if not _is_right(form) or epsilon is None:
+    if form.epsilon is not None and not form.errors:
+        form.forecast(form.epsilon, paying=True)
+    for name in form.missing:
+        form.errors.setdefault(name, "This is needed.")
+    if form.epsilon is None or form.errors:
         return pages.shown("ask.html", status=422, form=form, plan=planned(form))
     form.site.people = form.text("people") or form.site.people
-    asked = pages.questions.confirm(form, epsilon)
+    asked = pages.questions.confirm(form, form.epsilon)
     return RedirectResponse(f"/release/{asked.id}", status_code=303)
-
-
-def _is_right(form: Form) -> bool:
-    """Whether a form can be confirmed; what is wrong is kept in it."""
-
-    def say_missing() -> None:
-        for name in form.missing:
-            form.errors.setdefault(name, "This is needed.")
-
-    say_missing()
-    epsilon = form.epsilon
-    if epsilon is None or form.errors or form.forecast(epsilon, paying=True) is None:
-        say_missing()
-        return False
-    return True
 
 
 def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:

@@ -47,7 +47,7 @@ class Field:
         argument: what is typed into it.
         default: what it shows at first.
         choices: what can be chosen, each with a label; empty: typed freely.
-        part: where it stands: "main", "plan", "more" or "groups".
+        part: where it stands: "main", "epsilon", "plan", "more" or "groups".
     """
 
     argument: Argument
@@ -115,12 +115,13 @@ def fields_of(about: type[Question], site: Site) -> list[Field]:
     more += [TYPES["candidates"]] if about.chooses() else []
     more += [each for each in OF_EVERY_QUESTION if each.name != "request"]
     more += [each for each in OF_VIEWS if each.name == "where"]
-    listed = [(each, "main") for each in main] + [(each, "more") for each in more]
+    listed = [(each, "main") for each in main] + [(about.argument("epsilon"), "epsilon")]
+    listed += [(each, "more") for each in more]
     listed += [(_PEOPLE, "plan")] if about.name in ABOUT_PEOPLE else []
     for each in OF_VIEWS:
         if each.name != "where":
             listed += [(each, "groups"), *([(TYPES["groups"], "groups")] if each.name == "groups" else [])]
-    examples["people"] = site.people
+    examples |= {"people": site.people, "epsilon": START}
     return [_field(each, part, columns, site, examples.get(each.name, "")) for each, part in listed]
 
 
@@ -150,6 +151,7 @@ class Form:
         errors: a sentence for each field that is wrong, by its name; "" for the whole question.
         missing: names of fields that are still needed.
         understood: how each list was read, by the name of its field.
+        epsilon: what is to be spent; None: it is missing or wrong.
         people: how many people are supposed to be in the table.
     """
 
@@ -161,6 +163,7 @@ class Form:
     errors: dict[str, str] = field(default_factory=dict[str, str])
     missing: list[str] = field(default_factory=list[str])
     understood: dict[str, str] = field(default_factory=dict[str, str])
+    epsilon: float | None = None
     people: int | None = None
 
     @classmethod
@@ -168,7 +171,7 @@ class Form:
         """The form with what was typed into it, every field read by itself."""
         fields = fields_of(about, site)
         names = [part for each in fields for part in each.parts]
-        form = cls(about, site, fields, {name: typed.get(name, "").strip() for name in [*names, "epsilon", "site"]})
+        form = cls(about, site, fields, {name: typed.get(name, "").strip() for name in [*names, "site"]})
         for each in fields:
             form._read(each)
         if form.typed["site"] not in ("", site.id):
@@ -178,8 +181,7 @@ class Form:
     @classmethod
     def empty(cls, about: type[Question], site: Site) -> Form:
         """The form as it is shown first."""
-        fields = fields_of(about, site)
-        return cls.read(about, site, {**{each.name: each.default for each in fields}, "epsilon": START})
+        return cls.read(about, site, {each.name: each.default for each in fields_of(about, site)})
 
     @property
     def is_complete(self) -> bool:
@@ -189,19 +191,6 @@ class Form:
     def text(self, name: str) -> str:
         """What an input shows."""
         return self.typed.get(name, "")
-
-    @property
-    def epsilon(self) -> float | None:
-        """What was typed for epsilon; None, with an error, if it is no such number."""
-        try:
-            epsilon = positive_epsilon(arguments.read("number", "epsilon", self.typed["epsilon"]), "epsilon")
-            if epsilon > _MOST_EPSILON:
-                hint = "With so much of it nobody is protected."
-                raise InvalidParameterError("epsilon", epsilon, f"a number up to {_MOST_EPSILON:g}", hint)
-            return epsilon
-        except SelectionError as error:
-            self.fail(error)
-            return None
 
     @property
     def title(self) -> str:
@@ -225,7 +214,7 @@ class Form:
     def fail(self, error: SelectionError) -> None:
         """Keep the sentence of an error beside the field that it is about."""
         name = getattr(error, "name", "")
-        known = {each.name for each in self.fields} | {"epsilon"}
+        known = {each.name for each in self.fields}
         if str(error).startswith(f"{name}=None:") and name in known and not self.typed.get(name):
             if name not in self.missing:  # the library has a default for it, which does not fit this table
                 self.missing.append(name)
@@ -246,8 +235,8 @@ class Form:
             except SelectionError as error:
                 self.errors[each.name] = error_in_words(error)
                 return
-            if each.name == "people":
-                self.people = value
+            if each.name in ("epsilon", "people"):  # no arguments that the question is read with
+                setattr(self, each.name, value)
                 return
             if each.is_list and each.name != "where":
                 self.understood[each.name] = said_back(each.name, value)
@@ -273,6 +262,12 @@ class Form:
             if not 1 <= people <= _MOST_PEOPLE:
                 raise InvalidParameterError("people", people, f"a whole number from 1 to {_MOST_PEOPLE:,}")
             return people
+        if each.name == "epsilon":
+            epsilon = positive_epsilon(arguments.read("number", "epsilon", *texts), "epsilon")
+            if epsilon > _MOST_EPSILON:
+                hint = "With so much of it nobody is protected."
+                raise InvalidParameterError("epsilon", epsilon, f"a number up to {_MOST_EPSILON:g}", hint)
+            return epsilon
         chosen, stated = self.typed.get(f"{each.name}_as", ""), dict[str, Any]()
         if chosen:
             stated = {f"{each.name}_as": arguments.read(CandidateKind, f"{each.name}_as", chosen)}
