@@ -22,7 +22,7 @@ def columns(release: Any) -> dict[str, list[Any]]:
     """The columns of a table with one row for each value.
 
     The columns of the groups, under their names, if there are groups; what the value is, under the name of the column
-    if it is one of its values or a bin, else as the release prints it (``level``, ``rank``, ``answer``); ``released``;
+    if it is one of its values or a bin, else ``level``, ``rank``, ``number`` or ``answer``; ``released``;
     ``units``, the noisy count of each answer, if counts were released; and, if there is an error bound of the count or
     of the value itself, ``lower`` and ``upper``: the number minus and plus the bound, as far as the question's public
     arguments allow: no count is below 0, and no mean outside the bounds that values are clipped to. Counts of values

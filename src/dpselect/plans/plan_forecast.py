@@ -155,7 +155,7 @@ class PlanForecast(OfQuestions[Forecast]):
     def charge(self) -> str:
         """What would happen to the account, in one sentence."""
         if self.account is None:
-            return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
+            return next(iter(self.values())).charge
         if self.refused:
             return f"Refused: {self.refused}"
         if len(self.answered) == len(self):

@@ -69,11 +69,8 @@ class PlannedQuestion:
             got = typed(name)
             raise InvalidParameterError("questions", got, "names of letters, digits, - and _, of at most 60 characters")
         place = f"questions.{name}"
-        if not isinstance(described, Mapping):
-            hint = f"It begins with [{place}], and the lines below say what is asked."
-            raise InvalidParameterError(place, described, "a table of keys", hint)
+        method = check_described(described, place, other=BUDGET_KEYS, elsewhere=GIVEN_BY_PLAN)
         held = cast("Mapping[str, Any]", described)
-        method = check_described(held, place, other=BUDGET_KEYS, elsewhere=GIVEN_BY_PLAN)
         stated = {key: _budget(held[key], key, f"{place}.{key}") for key in BUDGET_KEYS if key in held}
         if len(stated) > 1:
             raise InvalidParameterError(place, Shown(" and ".join(stated)), f"at most one of {', '.join(BUDGET_KEYS)}")

@@ -74,7 +74,7 @@ def check_keys(given: Iterable[object], known: Iterable[str], *, place: str = ""
 
 
 def check_described(
-    described: Mapping[str, Any], place: str, *, other: tuple[str, ...] = (), elsewhere: frozenset[str] = frozenset()
+    described: object, place: str, *, other: tuple[str, ...] = (), elsewhere: frozenset[str] = frozenset()
 ) -> str:
     """Check the keys of a described question, and return its method.
 
@@ -87,8 +87,9 @@ def check_described(
     Raises:
         InvalidParameterError: it names no question, has an unknown key, or lacks an argument.
     """
-    if not isinstance(cast(object, described), Mapping):
-        raise InvalidParameterError(place, described, 'a dictionary such as {"ask": "median", "column": "age", ...}')
+    if not isinstance(described, Mapping):
+        raise InvalidParameterError(place, described, 'keys and values such as {"ask": "median", "column": "age", ...}')
+    described = cast("Mapping[str, Any]", described)
     method: object = described.get(ASK)
     if not isinstance(method, str) or method not in BY_NAME:
         hint = did_you_mean(method, BY_NAME, said=OTHER_WORDS)
