@@ -90,7 +90,7 @@ def visiting(browser: Browser, server: Served) -> Iterator[Person]:
         person.page.goto(server.opening)
         person.page.get_by_role("heading", level=1).filter(has_text="?").wait_for()
         yield person
-        assert person.problems == []
+        assert person.problems == [], person.problems
     finally:
         context.close()
 

@@ -234,7 +234,19 @@ def test_what_is_typed_before_the_scripts_have_come_is_planned(person: Person) -
     assert page.locator("#plan .value").inner_text() == "± 9"  # of the epsilon that the page came with
     held[0].continue_()
     page.locator("#plan .value").filter(has_text="± 46").wait_for()
+    held.clear()
+    page.route(
+        "**/ask/count/plan", lambda route: held.append(route)
+    )  # and one that is replaced before its plan has come
+    page.goto(person.server.origin + "/ask/count", wait_until="commit")
+    page.locator("#epsilon").fill("0.1")
+    with page.expect_request("**/ask/count/plan"):
+        held[0].continue_()
+    page.unroute("**/ask/count/plan")
+    page.locator("#epsilon").fill("1")
+    page.locator("#plan .value").filter(has_text="± 4").wait_for()
     page.unroute("**/static/htmx.min.js")
+    assert person.problems == []
 
 
 @pytest.mark.slow

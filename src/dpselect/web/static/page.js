@@ -31,7 +31,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const isTyped = (each) => each.name && (each.type === "checkbox" ? each.checked !== each.defaultChecked
     : each.type === "select-one" ? !(each.selectedOptions[0] || {}).defaultSelected && each.selectedIndex > 0
     : each.value !== each.defaultValue);
-  if (form && [...form.elements].some(isTyped)) htmx.ajax("POST", field.getAttribute("hx-post"), { source: field });
+  if (form && [...form.elements].some(isTyped)) field.dispatchEvent(new Event("typed"));
 });
 
 // What htmx could not load: the server has ended, or was started anew and does not know this browser.
