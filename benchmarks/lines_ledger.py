@@ -9,14 +9,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
-
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 from benchmarks.line import Line
 from benchmarks.timing import Sample
 from dpselect import ExponentialMechanism, Ledger
+from dpselect.ledger import sqlite
 
 CHARGES, BLOCK = 10_000, 250
 HERE = Path(__file__).parent
@@ -113,16 +110,13 @@ def _anchored(folder: Path) -> Iterator[float]:
 def _fill(path: Path, charge: Callable[[Ledger], None], count: int) -> None:
     """Most of the charges, without waiting for the disk."""
 
-    def without_waiting(_connection: object, _cursor: object, text: str, values: object, *_: object) -> tuple[str, Any]:
-        return text.replace("synchronous=EXTRA", "synchronous=OFF"), values
-
-    event.listen(Engine, "before_cursor_execute", without_waiting, retval=True)
+    settings, sqlite._SETTINGS = sqlite._SETTINGS, ("PRAGMA synchronous=OFF",)
     try:
         with Ledger(path) as ledger:
             for _ in range(count):
                 charge(ledger)
     finally:
-        event.remove(Engine, "before_cursor_execute", without_waiting)
+        sqlite._SETTINGS = settings
 
 
 def _seconds(act: Callable[[], object], count: int) -> float:

@@ -6,7 +6,6 @@ neither read nor charged.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -15,13 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
 from dpselect.errors import SelectionError
+from dpselect.ledger import sqlite
 from dpselect.rows.table import Table
 from tests.slow import SLOW
 from tests.views import ask
@@ -110,15 +108,10 @@ def converted(value: Any, kind: Type) -> Any:
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dps.Ledger]:
     """One that does not wait for the disk: nothing crashes here; each case has an account of its own."""
 
-    def without_waiting(connection: sqlite3.Connection, _record: object) -> None:
-        connection.execute("PRAGMA synchronous=OFF")
-
-    event.listen(Engine, "connect", without_waiting)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite, "_SETTINGS", ("PRAGMA synchronous=OFF",))
         with dps.Ledger(tmp_path_factory.mktemp("ledger") / "budget.db") as ledger:
             yield ledger
-    finally:
-        event.remove(Engine, "connect", without_waiting)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 _WITHOUT = """\
 import importlib, os, pkgutil, signal, sys, tempfile
 import duckdb, numpy, psycopg, pyarrow, rich.progress, rich.table, scipy.optimize, scipy.special, scipy.stats
-import sqlalchemy.dialects.postgresql, sqlalchemy.dialects.sqlite, subprocess, concurrent.futures.thread
+import subprocess, concurrent.futures.thread
 
 LACKING = {
     "windows": {

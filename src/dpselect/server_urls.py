@@ -30,6 +30,15 @@ _SCHEME = re.compile(r"\W*(?:\w[\w+.-]*://|[A-Za-z]:\\)")  # or a drive of Windo
 _PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
 
 
+def is_server(text: str) -> bool:
+    """Whether `text` can be the hosts and ports of a URL.
+
+    >>> is_server("db:5432"), is_server("h1:1,[::1]:2"), is_server("db:port")
+    (True, True, False)
+    """
+    return re.fullmatch(f"{_HOST}(?:,{_HOST})*", text) is not None
+
+
 def without_password(url: str) -> str:
     """`url` as it may be shown: without its options, because any of them may also contain a password.
 

@@ -12,8 +12,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-
-import sqlalchemy as sa
+from urllib.parse import parse_qs, urlsplit
 
 from dpselect.ledger.sqlite import FileConnection
 
@@ -92,14 +91,15 @@ def failure(code: int) -> sqlite3.OperationalError:
 
 
 @contextlib.contextmanager
-def line_to(server: sa.URL, fault: Fault) -> Generator[sa.URL]:
+def line_to(server: str, fault: Fault) -> Generator[str]:
     """An address from which a PostgreSQL server is reached; each question and answer between them is a step."""
-    there = f"{server.query['host']}/.s.PGSQL.{server.port or 5432}"
+    (host,) = parse_qs(urlsplit(server).query)["host"]
+    there = f"{host}/.s.PGSQL.5432"
     with tempfile.TemporaryDirectory(prefix="line-") as folder, socket.socket(socket.AF_UNIX) as door:
         door.bind(str(Path(folder, ".s.PGSQL.5432")))
         door.listen()
         threading.Thread(target=_let_in, args=(door, there, fault), daemon=True).start()
-        yield server.update_query_dict({"host": folder})
+        yield server.replace(host, folder)
         door.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits at it
 
 

@@ -21,7 +21,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -29,7 +28,6 @@ from dpselect.accounting import PureEvent
 from dpselect.cli import main
 from dpselect.errors import ChargeRefusedError, LedgerError
 from dpselect.ledger import Ledger
-from dpselect.ledger.store import accounts
 
 
 def charge_until_refused(url: str, epsilon: float, write: Callable[[bytes], object]) -> None:
@@ -144,32 +142,6 @@ def busy(url: str) -> None:
     assert ledger.charge("clicks", event).sequence  # in the parent all is well
 
 
-def first(url: str) -> None:
-    """Fork while another thread looks at the server for the first time, and so holds a lock of its engine."""
-    event = PureEvent(epsilon=2.0**-6)
-    ledger = Ledger(url, wait=30)
-    inside, over = threading.Event(), threading.Event()
-
-    def charge(write: Callable[[bytes], object]) -> None:
-        signal.alarm(20)  # a child that hangs ends with another status
-        write(f"charged {ledger.charge('clicks', event).sequence}\n".encode())
-
-    def initialize(connection: object) -> None:
-        inside.set()
-        over.wait()
-
-    database: Any = ledger._database
-    database._engine.dialect.initialize = initialize
-    thread = threading.Thread(target=lambda: ledger.charge("clicks", event))
-    thread.start()
-    inside.wait()
-    child, read = started(charge)
-    sys.stdout.buffer.write(drained(read))
-    assert os.waitpid(child, 0)[1] == 0
-    over.set()
-    thread.join()
-
-
 def often(url: str, times: int) -> None:
     event = PureEvent(epsilon=2.0**-30)
     ledger, over, receipts = Ledger(url, wait=60), threading.Event(), list[str]()
@@ -210,7 +182,7 @@ def hold(url: str) -> None:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         else:
-            connection.execute(sa.select(accounts).with_for_update())
+            connection.exec_driver_sql("SELECT * FROM dpselect_accounts FOR UPDATE")
         print("held", flush=True)
         sys.stdin.read()
 

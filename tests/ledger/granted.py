@@ -69,7 +69,10 @@ def granting(postgres: sa.Engine, server_url: str) -> Generator[Granted]:
         for user in quoted:
             connection.execute(sa.text(f"CREATE ROLE {user} LOGIN"))
     url = sa.make_url(server_url)
-    urls = {may: url.set(username=user).render_as_string(hide_password=False) for may, user in users.items()}
+    urls = {
+        may: url.set(username=user).render_as_string(hide_password=False).replace(" ", "%20")
+        for may, user in users.items()
+    }
     schema = server_url.partition("search_path%3D")[2]
     with Ledger(server_url, wait=20) as owner:
         owner.open_account("clicks", epsilon=1, delta=1e-6)

@@ -65,7 +65,7 @@ def test_all_are_charged_once_and_each_is_drawn_for_once(ledger: Ledger) -> None
 
 
 def test_a_draw_that_was_begun_and_left_is_paid_for_again(ledger: Ledger) -> None:
-    quick = Ledger(ledger._url, wait=0.05)  # pyright: ignore
+    quick = Ledger(ledger._given, wait=0.05)  # pyright: ignore
     opened(quick).charge_ahead("plans", TWO)
     assert drawn_for(quick) == 1
     quick.charge_ahead("plans", TWO)
@@ -133,7 +133,7 @@ def test_a_begun_draw_whose_commit_is_in_doubt_is_not_begun_twice(
     monkeypatch.setattr(Ledger, "_charged", lost)
     assert drawn_for(ledger) == 1
     assert kinds(ledger) == ["open", "charge", "charge", "begin"]
-    assert not [each for each in requests._attempts if each.place == ledger._place]  # pyright: ignore
+    assert not [each for each in requests._attempts if each.place == ledger._address.place]  # pyright: ignore
 
 
 def test_a_beginning_whose_commit_failed_is_written_before_the_draw(
@@ -195,7 +195,7 @@ def test_an_account_whose_first_charge_was_planned_is_followed_and_verified(
     spent = ledger.account("plans").spent
     assert 0.99 < spent <= 1 < PLANNED.event.epsilon
     ledger.anchor(anchor)
-    with Ledger(ledger._url, anchor=anchor) as anchored:  # pyright: ignore
+    with Ledger(ledger._given, anchor=anchor) as anchored:  # pyright: ignore
         with pytest.raises(ChargeRefusedError):
             anchored.charge("plans", QUARTER)
         anchored.set_limit("plans", epsilon=2)
@@ -208,7 +208,7 @@ def test_an_account_whose_first_charge_was_planned_is_followed_and_verified(
     pure, delta, _ = first.body["cost"]
     assert (Fraction(pure), delta) == (spent, "0")
     by_hand(
-        ledger._url.render_as_string(hide_password=False),  # pyright: ignore
+        ledger._given,  # pyright: ignore
         f"""UPDATE dpselect_entries SET body = replace(body, '"{pure}"', '"1/2"') WHERE sequence = 1""",
     )
     with pytest.raises(LedgerDamagedError, match="entry 1 of account 'plans' was changed"):

@@ -14,7 +14,6 @@ from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import canonical, digest
-from dpselect.ledger.store import releases
 from tests.ledger.tampering import by_hand, engine_of
 
 TENTH = PureEvent(epsilon=0.125)
@@ -162,7 +161,7 @@ def test_the_database_itself_refuses_to_delete_an_account(used: str) -> None:
 
 def test_the_database_checks_what_rows_point_to(used: str) -> None:
     with Ledger(used) as ledger, pytest.raises(LedgerDamagedError), ledger._database.writing() as connection:
-        connection.execute(releases.insert(), {"account": 1, "sequence": 77, "body": "x", "hash": "y"})
+        connection.insert("dpselect_releases", account=1, sequence=77, body="x", hash="y")
 
 
 def test_an_entry_put_in_the_way_of_the_next_is_no_failure_of_the_disk(used: str) -> None:

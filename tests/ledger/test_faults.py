@@ -60,9 +60,9 @@ def test_read_only_is_for_reading(file: Path) -> None:
 def test_commits_reach_the_disk(file: Path) -> None:
     """What no test can watch, a power cut, rests on these settings; the last on macOS alone."""
     with Ledger(file) as ledger, ledger._database.writing() as connection:
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 3  # EXTRA: FULL, and the folder
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "truncate"
-        assert connection.exec_driver_sql("PRAGMA fullfsync").scalar_one() == 1
+        assert connection.scalar("PRAGMA synchronous") == 3  # EXTRA: FULL, and the folder
+        assert connection.scalar("PRAGMA journal_mode") == "truncate"
+        assert connection.scalar("PRAGMA fullfsync") == 1
 
 
 def test_the_file_itself_reaches_the_disk_when_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 from dpselect.accounting import PureEvent
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Account, Ledger
+from dpselect.ledger.sqlite import Transaction
 from tests.ledger.tampering import by_hand, engine_of
 
 CHARGED = PureEvent(epsilon=2.0**-10)
@@ -41,7 +40,7 @@ def with_many(url: str, count: int) -> None:
     by_hand(url, f"UPDATE dpselect_accounts SET state = '{moved['state']}', seal = '{moved['seal']}'")
 
 
-def test_a_request_is_found_by_its_index(ledger: Ledger, url: str) -> None:
+def test_a_request_is_found_by_its_index(ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the database says that it would do, of the very statements that look for a request: no clock."""
     ledger.open_account("clicks", epsilon=1)
     ledger.charge("clicks", CHARGED, request="r1")
@@ -49,15 +48,14 @@ def test_a_request_is_found_by_its_index(ledger: Ledger, url: str) -> None:
     if url.startswith("sqlite"):
         by_hand(url, "DROP TABLE sqlite_stat1")  # of its own accord it never counts rows
     run: list[tuple[str, Any]] = []
+    execute = Transaction.execute
 
-    def note(_connection: object, _cursor: object, text: str, values: object, *_: object) -> None:
+    def note(self: Transaction, text: str, **values: object) -> Any:
         run.append((text, values))
+        return execute(self, text, **values)
 
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        ledger.look("clicks", CHARGED, request="r9999")
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
+    monkeypatch.setattr(Transaction, "execute", note)
+    ledger.look("clicks", CHARGED, request="r9999")
     asked = [(text, values) for text, values in run if "request = " in text]
     assert asked
     engine = engine_of(url)

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.engine.default import DefaultDialect
 
 import dpselect as dps
 from dpselect import Release
@@ -158,7 +157,7 @@ def test_no_failure_of_a_network_loses_an_answer(
         name = f"lost_{next(_NUMBERS)}"
         with postgres.connect() as connection:
             connection.exec_driver_sql(f"CREATE SCHEMA {name}")
-        server = postgres.url.update_query_dict({"options": f"-csearch_path={name}"})
+        server = f"postgresql://postgres@/postgres?host={postgres.url.query['host']}&options=-csearch_path%3D{name}"
         fault = Fault(at, moment, lasting, armed=False)  # type: ignore[arg-type]
         with dps.Ledger(server) as truth, line_to(server, fault) as url:
             truth.open_account("clicks", epsilon=1)
@@ -242,16 +241,16 @@ def test_an_interrupted_commit_is_no_lost_budget(opened: Path, tmp_path: Path, m
 
     half = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
 
-    commit = sa.Connection.commit
+    commit = sqlite3.Connection.commit
 
-    def interrupted(connection: sa.Connection) -> None:
+    def interrupted(connection: sqlite3.Connection) -> None:
         commit(connection)
         raise KeyboardInterrupt
 
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(sa.Connection, "commit", interrupted)
+            patch.setattr(sqlite.FileConnection, "commit", interrupted)
             with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
         assert "entry 2 of account 'clicks' was being recorded" in caught.value.__notes__[0]
@@ -399,17 +398,18 @@ def test_an_interrupt_within_a_statement_is_one_and_frees_the_lock(
     """At once: its traceback holds the statement, and with it SQLite's connection, for as long as somebody looks."""
     path = shutil.copy(opened, tmp_path / "budget.db")
     half = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
-    numbers, execute = itertools.count(1), DefaultDialect.do_execute
+    numbers = itertools.count(1)
 
-    def interrupted(self: DefaultDialect, cursor: Any, *given: Any) -> None:
-        execute(self, cursor, *given)
+    def interrupted(self: sqlite.FileConnection, *given: Any) -> sqlite3.Cursor:
+        cursor = self.cursor().execute(*given)
         if next(numbers) == statement:
             raise KeyboardInterrupt
+        return cursor
 
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(DefaultDialect, "do_execute", interrupted)
+            patch.setattr(sqlite.FileConnection, "execute", interrupted)
             with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
         other = sqlite3.connect(path, timeout=0, isolation_level=None)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from dpselect.accounting import PureEvent
 from dpselect.errors import (
@@ -75,7 +74,7 @@ def test_an_anchor_that_cannot_be_had_loses_no_paid_answer(
 ) -> None:
     receipt = ledger.charge("clicks", EIGHTH, **ASKED)
     patience = 60 if times == 1 else 0.05
-    with Ledger(ledger._place, anchor=anchor, wait=patience) as storing:  # which has not read the anchor yet
+    with Ledger(ledger._given, anchor=anchor, wait=patience) as storing:  # which has not read the anchor yet
         with monkeypatch.context() as patch:
             failing = Failing(anchor, code, times)
             patch.setattr(os, "open", failing.open)
@@ -113,7 +112,7 @@ def test_a_note_that_fails_for_a_moment_is_made_again(
         note(self, *given)
 
     monkeypatch.setattr(FileAnchor, "note", failing)
-    with Ledger(ledger._place, anchor=anchor, wait=60) as patient:
+    with Ledger(ledger._given, anchor=anchor, wait=60) as patient:
         assert patient.charge("clicks", EIGHTH).sequence == 1
     assert ledger.account("clicks").entries == 2
     assert ledger.verify()
@@ -129,13 +128,13 @@ def test_an_anchor_that_was_cut_back_does_not_pass(ledger: Ledger, anchor: Path)
         ledger.charge("clicks", EIGHTH if _ == 0 else PureEvent(epsilon=2.0**-20))
     whole = anchor.read_bytes()
     anchor.write_bytes(b"".join(whole.splitlines(keepends=True)[:-80]))
-    with Ledger(ledger._place, anchor=anchor) as fresh:
+    with Ledger(ledger._given, anchor=anchor) as fresh:
         with pytest.raises(AnchorError, match="ends at entry 20 of account 'clicks', and had noted entry 99"):
             fresh.verify()
         fresh.anchor(anchor)
         assert fresh.verify()[0].entries == 101
     anchor.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))  # as after a crash before the note
-    with Ledger(ledger._place, anchor=anchor) as fresh:
+    with Ledger(ledger._given, anchor=anchor) as fresh:
         assert fresh.verify()[0].entries == 101
 
 
@@ -143,15 +142,10 @@ def test_a_page_that_cannot_be_read_is_not_damaged() -> None:
     class Told:
         """A connection whose check of the file found this."""
 
-        dialect = sa.create_engine("sqlite://").dialect
-
         def __init__(self, found: str) -> None:
             self._found = found
 
-        def exec_driver_sql(self, _statement: str) -> Told:
-            return self
-
-        def scalar(self) -> str:
+        def scalar(self, _statement: str) -> str:
             return self._found
 
     refuse_unsound_file(Told("ok"), ledger="budget")  # type: ignore[arg-type]

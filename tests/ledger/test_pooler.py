@@ -68,7 +68,7 @@ def test_nothing_is_left_in_a_session(postgres: sa.Engine, server_url: str) -> N
                 ledger.store_release(receipt, "answer")
             assert len(ledger.history("clicks")) == 11
             assert ledger.verify()
-    sent = re.sub(rb"\bLEDGER_[0-9]+\.", b"", bytes(said).upper())
+    sent = re.sub(rb'"LEDGER_[0-9]+"\.', b"", bytes(said).upper())
     assert sent.count(b"INSERT INTO DPSELECT_ENTRIES") == 11
     for stateful in (b"_PG3_", b"DEALLOCATE", b"SET ", b"LISTEN", b"PG_ADVISORY_LOCK", b"TEMP TABLE", b"DECLARE "):
         place = sent.replace(b"UPDATE DPSELECT_ACCOUNTS SET ", b"").find(stateful)
@@ -80,10 +80,10 @@ def test_settings_reach_nobody_else_who_gets_the_session(server_url: str) -> Non
     with Ledger(server_url, wait=20) as ledger:
         ledger.open_account("clicks", epsilon=1)
         ledger.charge("clicks", SMALL)
-        engine = ledger._database._engine  # type: ignore[union-attr]
-        with engine.connect() as connection:  # a session as a pooler hands it on
+        session = ledger._database._connected()
+        with session:  # as a pooler hands it on
             for name in ("lock_timeout", "statement_timeout"):
-                assert connection.exec_driver_sql(f"SHOW {name}").scalar_one() == "0"
+                assert session.execute(f"SHOW {name}".encode()).fetchone() == ("0",)
 
 
 HOSTILE = {
@@ -114,12 +114,10 @@ def test_no_setting_of_a_role_reaches_a_transaction(
         ):
             with begin() as connection:
                 shown = {
-                    name: connection.exec_driver_sql(f"SHOW {name}").scalar_one()
+                    name: connection.scalar(f"SHOW {name}")
                     for name in ("transaction_isolation", "statement_timeout", "synchronous_commit", "client_encoding")
                 }
-                lock = connection.exec_driver_sql(
-                    "SELECT setting::int FROM pg_settings WHERE name = 'lock_timeout'"
-                ).scalar_one()
+                lock = connection.scalar("SELECT CAST(setting AS int) FROM pg_settings WHERE name = 'lock_timeout'")
             assert shown == {
                 "transaction_isolation": isolation,
                 "statement_timeout": "20500ms",
@@ -135,7 +133,7 @@ def test_a_standby_that_must_have_applied_a_commit_still_must(server_url: str) -
     with Ledger(server_url.replace("options=", "options=-csynchronous_commit%3Dremote_apply%20"), wait=20) as ledger:
         ledger.open_account("clicks", epsilon=1)
         with ledger._database.writing() as connection:
-            assert connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "remote_apply"
+            assert connection.scalar("SHOW synchronous_commit") == "remote_apply"
 
 
 def test_a_serializable_server_makes_nobody_busy(server_url: str, forks: Forks) -> None:

@@ -65,14 +65,6 @@ def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(
         assert [line.startswith("charged") for line in said] == [True, True]
 
 
-def test_a_child_forked_while_a_server_is_first_looked_at_is_not_left_hanging(server_url: str, forks: Forks) -> None:
-    with Ledger(server_url) as ledger:
-        ledger.open_account("clicks", epsilon=1)
-        ledger.disconnect()
-        assert forks.run(children.first, server_url) == "charged 1\n"
-        assert ledger.account("clicks").entries == 3
-
-
 def test_of_forks_amid_charges_none_is_left_hanging_and_no_charge_is_lost(
     ledger: Ledger, url: str, forks: Forks
 ) -> None:

@@ -122,7 +122,7 @@ def test_a_new_file_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
 
 def test_a_copy_in_another_process_still_has_the_password() -> None:
     copy = pickle.loads(pickle.dumps(Ledger(HOLDING[2])))
-    assert "SECRET" in copy._url.render_as_string(hide_password=False)
+    assert "SECRET" in copy._given
     assert "SECRET" not in repr(copy)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 from collections.abc import Callable
@@ -12,13 +11,11 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy import event
 
 from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerBusyError, LedgerUnavailableError
 from dpselect.ledger import Ledger
-from dpselect.ledger.postgres import Server
-from dpselect.ledger.store import accounts
+from dpselect.ledger.postgres import PatientConnection
 from tests.ledger.servers import settled, stopped
 from tests.ledger.tampering import engine_of
 
@@ -91,26 +88,30 @@ def test_threads_that_meet_a_stopped_server_do_not_wait_in_turn(postgres: sa.Eng
 class Halt:
     """Stops the server just before a statement, or the commit, is sent; once, and until the block ends."""
 
-    def __init__(self, server: sa.Engine, ledger: Ledger, statement: str) -> None:
+    def __init__(self, server: sa.Engine, statement: str) -> None:
         self._server, self._statement = server, statement
         self._over, self._is_due = ExitStack(), True
-        engine = _engine(ledger)
-        event.listen(engine, "before_cursor_execute", self._before)
-        event.listen(engine, "commit", self._commit)
 
     def __enter__(self) -> Halt:
+        patch = self._over.enter_context(pytest.MonkeyPatch.context())
+        execute, commit = PatientConnection.execute, PatientConnection.commit
+
+        def executed(session: PatientConnection, statement: Any, *given: Any) -> Any:
+            if str(statement).startswith(self._statement):
+                self._stop()
+            return execute(session, statement, *given)
+
+        def committed(session: PatientConnection) -> None:
+            if self._statement == "COMMIT":
+                self._stop()
+            commit(session)
+
+        patch.setattr(PatientConnection, "execute", executed)
+        patch.setattr(PatientConnection, "commit", committed)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.close()
-
-    def _before(self, _connection: Any, _cursor: Any, statement: str, *_: object) -> None:
-        if re.sub(r"\bledger_[0-9]+\.", "", statement).startswith(self._statement):
-            self._stop()
-
-    def _commit(self, _connection: Any) -> None:
-        if self._statement == "COMMIT":
-            self._stop()
 
     def _stop(self) -> None:
         if self._is_due:
@@ -118,17 +119,11 @@ class Halt:
             self._over.enter_context(stopped(self._server))
 
 
-def _engine(ledger: Ledger) -> sa.Engine:
-    server = ledger._database
-    assert isinstance(server, Server)
-    return server._engine
-
-
-@pytest.mark.parametrize("statement", ["SELECT dpselect_accounts", "INSERT INTO dpselect_entries", "UPDATE"])
+@pytest.mark.parametrize("statement", ["SELECT a.", 'INSERT INTO "ledger_', "UPDATE"])
 def test_a_server_stopped_before_the_commit_has_written_nothing(postgres: sa.Engine, url: str, statement: str) -> None:
     with Ledger(url, wait=WAIT) as ledger:
         ledger.charge("clicks", PureEvent(epsilon=0.125))
-        with Halt(postgres, ledger, statement), pytest.raises(LedgerUnavailableError, match=NO_ANSWER):
+        with Halt(postgres, statement), pytest.raises(LedgerUnavailableError, match=NO_ANSWER):
             ledger.charge("clicks", HALF)
         settled(postgres, ledger)
         assert ledger.account("clicks").entries == 2
@@ -137,7 +132,7 @@ def test_a_server_stopped_before_the_commit_has_written_nothing(postgres: sa.Eng
 def test_a_server_stopped_at_the_commit_leaves_a_doubt_that_is_said(postgres: sa.Engine, url: str) -> None:
     with Ledger(url, wait=WAIT) as ledger:
         ledger.charge("clicks", PureEvent(epsilon=0.125))
-        with Halt(postgres, ledger, "COMMIT"), pytest.raises(LedgerUnavailableError, match=IN_DOUBT):
+        with Halt(postgres, "COMMIT"), pytest.raises(LedgerUnavailableError, match=IN_DOUBT):
             ledger.charge("clicks", HALF)
         settled(postgres, ledger)
         assert ledger.account("clicks").entries == 3  # the server had it in its hands, and found it when it went on
@@ -188,9 +183,8 @@ def test_nothing_is_sent_after_the_time_is_over(url: str) -> None:
 
         def write_late() -> None:
             with ledger._database.writing() as connection:
-                connection.execute(accounts.update().values(state=""))
-                session: Any = connection.connection.dbapi_connection
-                session.deadline = monotonic()
+                connection.execute("UPDATE dpselect_accounts SET state = ''")
+                connection.raw.deadline = monotonic()
 
         with pytest.raises(LedgerUnavailableError, match=NO_ANSWER):
             write_late()

@@ -110,7 +110,7 @@ def _ledger() -> Finding:
         ledger.charge("doctor", PureEvent(epsilon=0.5))
         works = ledger.remaining("doctor") == 0.5 and bool(ledger.verify())
     remedy = "" if works else "Do not use a ledger of this installation; please report it."
-    return Finding("ledgers in a file", works, f"SQLite, through SQLAlchemy {_version('sqlalchemy')}", remedy)
+    return Finding("ledgers in a file", works, "SQLite, in Python's own library", remedy)
 
 
 def _frames() -> Finding:

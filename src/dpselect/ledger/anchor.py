@@ -20,8 +20,6 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, cast
 
-import sqlalchemy as sa
-
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest, is_state
 from dpselect.ledger.arguments import names_a_server
@@ -53,8 +51,8 @@ _TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?",
 """What is spent, in the text of a state: epsilon, delta, and the divergences."""
 
 
-def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> FileAnchor | None:
-    """The anchor at a path that a caller gives, which is not the ledger itself; None without one."""
+def anchor_of(given: object, *, wait: float, ledger: Path | None) -> FileAnchor | None:
+    """The anchor at a path that a caller gives, which is not the ledger's own file; None without one."""
     if given is None:
         return None
     if isinstance(given, str) and "://" in given:
@@ -63,8 +61,7 @@ def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> FileAnchor | Non
         raise InvalidParameterError("anchor", Shown(HIDDEN), EXPECTED, "A new file has no name like a server's.")
     if not (isinstance(given, (str, Path)) and str(given) and "\0" not in str(given)):
         raise InvalidParameterError("anchor", given, EXPECTED)
-    own = [f"{ledger.database}{ending}" for ending in ("", "-journal")]
-    if ledger.get_backend_name() == "sqlite" and os.path.realpath(given) in own:
+    if ledger is not None and os.path.realpath(given) in (str(ledger), f"{ledger}-journal"):
         hint = "Whatever harms the ledger would harm it, too."
         raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)
     return FileAnchor(given, wait=wait)

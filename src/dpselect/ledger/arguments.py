@@ -14,12 +14,9 @@ from numbers import Rational
 from pathlib import Path
 from typing import Any, cast
 
-import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError
-
 from dpselect.checks import members_in_order
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.server_urls import HIDDEN, is_conninfo, is_login, may_tell_password, without_password
+from dpselect.server_urls import HIDDEN, is_conninfo, is_login, is_server, may_tell_password, without_password
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A decimal that every reader understands alike: no underscores, no blanks, no digits of other scripts."""
@@ -118,8 +115,8 @@ def tuples_of(value: object, name: str, size: int) -> Sequence[Any]:
     return held
 
 
-_SQLITE, _POSTGRES = "sqlite", "postgresql"
 EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
+_NO_SERVER = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +124,16 @@ class Address:
     """The address of a ledger.
 
     Attributes:
-        url: the URL, with the driver to use.
+        place: the same for one database, however its address is written: the file's path, or the server's URL.
         shown: the address in messages: without a password, and without options, since any option may hold one.
         path: path of the file; None for a server.
         read_only: whether the caller asked not to write.
     """
 
-    url: sa.URL
+    place: str
     shown: str
-    path: Path | None
-    read_only: bool
+    path: Path | None = None
+    read_only: bool = False
 
     @classmethod
     def given(cls, url: object) -> Address:
@@ -147,29 +144,44 @@ class Address:
         >>> Address.given("budget.db").shown == Address.given(Path("budget.db")).shown == "sqlite:///budget.db"
         True
         """
-        parsed = _parsed(url)
-        if parsed.get_backend_name() == _SQLITE:
-            return cls(parsed, f"{_SQLITE}:///{parsed.database}", _path(parsed), parsed.query.get("mode") == "ro")
-        text = url if isinstance(url, str) else parsed.render_as_string(hide_password=False)
-        return cls(parsed, without_password(text), None, False)
+        if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
+            return cls._of_file(str(url))
+        if not isinstance(url, str):
+            raise InvalidParameterError("ledger", url, EXPECTED)
+        scheme, is_url, rest = url.partition("://")
+        before, _, options = rest.partition("?")
+        if not (is_url and re.fullmatch(r"\w+(\+\w+)?", scheme)):
+            raise InvalidParameterError("ledger", Shown("<text>"), EXPECTED)
+        if scheme == "sqlite":
+            if before and not before.startswith("/"):
+                raise InvalidParameterError("ledger", Shown(HIDDEN), EXPECTED, _NO_SERVER)
+            if options not in ("", "mode=ro", "mode=rw"):
+                raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
+            return cls._of_file(before[1:], read_only=options == "mode=ro")
+        if scheme != "postgresql":
+            raise InvalidParameterError("ledger", Shown(f"<{scheme} URL>"), EXPECTED)
+        if before.count("@") > 1 or "@" in options:
+            hint = "In names and passwords write @ as %40, ? as %3F."
+            raise InvalidParameterError("ledger", Shown("<URL>"), EXPECTED, hint)
+        if not is_server(before.rpartition("@")[2].partition("/")[0]):
+            raise InvalidParameterError("ledger", Shown("<text>"), EXPECTED)
+        return cls(url, without_password(url))
 
-
-def _parsed(url: object) -> sa.URL:
-    if isinstance(url, sa.URL):
-        return _of_known(url)
-    if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
-        return sa.URL.create(_SQLITE, database=str(url))
-    if not isinstance(url, str):
-        raise InvalidParameterError("ledger", url, EXPECTED)
-    before, _, options = url.partition("?")
-    if url.startswith(_POSTGRES) and (before.count("@") > 1 or "@" in options):
-        hint = "In names and passwords write @ as %40, ? as %3F."
-        raise InvalidParameterError("ledger", Shown("<URL>"), EXPECTED, hint)
-    try:
-        parsed = sa.make_url(url)
-    except (ArgumentError, ValueError):
-        raise InvalidParameterError("ledger", Shown("<text>"), EXPECTED) from None
-    return _of_known(parsed)
+    @classmethod
+    def _of_file(cls, name: str, *, read_only: bool = False) -> Address:
+        if not name or name == ":memory:":
+            hint = "A ledger has to outlive the process that writes it."
+            raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
+        if names_a_server(name):
+            raise InvalidParameterError("ledger", Shown(HIDDEN), EXPECTED, _NO_SERVER)
+        if "\0" in name:
+            raise InvalidParameterError("ledger", Shown("<path with a NUL>"), EXPECTED)
+        try:
+            path = Path(os.path.realpath(name))  # SQLite keeps its log beside the file, not beside a link to it
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise InvalidParameterError("ledger", Shown("<path that is no text>"), EXPECTED) from None
+        return cls(str(path), f"sqlite:///{name}", path, read_only)
 
 
 def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
@@ -181,32 +193,6 @@ def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
     if windows and re.match(r"[A-Za-z]:[\\/](?!/)", text):
         return True
     return bool(text) and ":" not in text and "?" not in text
-
-
-def _of_known(url: sa.URL) -> sa.URL:
-    backend = url.get_backend_name()
-    if backend not in (_SQLITE, _POSTGRES):
-        raise InvalidParameterError("ledger", Shown(f"<{backend} URL>"), EXPECTED)
-    return url.set(drivername="postgresql+psycopg") if backend == _POSTGRES else url
-
-
-def _path(url: sa.URL) -> Path:
-    if set(url.query) - {"mode"} or url.query.get("mode", "rw") not in ("ro", "rw"):
-        raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
-    if not url.database or url.database == ":memory:":
-        hint = "A ledger has to outlive the process that writes it."
-        raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
-    if names_a_server(url.database) or url.username or url.password or url.host:
-        hint = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
-        raise InvalidParameterError("ledger", Shown(HIDDEN), EXPECTED, hint)
-    if "\0" in url.database:
-        raise InvalidParameterError("ledger", Shown("<path with a NUL>"), EXPECTED)
-    try:
-        path = Path(os.path.realpath(url.database))  # SQLite keeps its log beside the file, not beside a link to it
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        raise InvalidParameterError("ledger", Shown("<path that is no text>"), EXPECTED) from None
-    return path
 
 
 def names_a_server(path: str) -> bool:

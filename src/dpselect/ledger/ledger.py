@@ -71,7 +71,7 @@ class Ledger(ManagedLedger):
 
     def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
         anchor = None if self._anchor is None else self._anchor.path
-        return partial(Ledger, self._url, wait=self._wait, anchor=anchor), ()
+        return partial(Ledger, self._given, wait=self._wait, anchor=anchor), ()
 
     @property
     def last_charge(self) -> Receipt | None:
@@ -125,8 +125,8 @@ class Ledger(ManagedLedger):
             hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
             raise InvalidParameterError("time", Shown("<a time>"), "the start of an hour", hint)
         hour = None if shown is None else as_utc_text(shown)
-        store_remembered(self._place, self._stored_release)
-        attempt = Attempt.new(self._place, charge, time=hour)
+        store_remembered(self._address.place, self._stored_release)
+        attempt = Attempt.new(self._address.place, charge, time=hour)
         act = partial(self._charged, attempt, hour)
         return attempt.settled(act, wait=self._wait, ledger=self._database.shown)
 
@@ -156,7 +156,7 @@ class Ledger(ManagedLedger):
             )
             for what, request, question, certificate, time in tuples_of(questions, "questions", 5)
         ]
-        store_remembered(self._place, self._stored_release)
+        store_remembered(self._address.place, self._stored_release)
         patience = Patience(self._wait)
         while True:
             try:
@@ -232,7 +232,7 @@ class Ledger(ManagedLedger):
             ChargeRequest.of(account, what, request=request, question=question)
             for what, request, question in tuples_of(questions, "questions", 3)
         ]
-        store_remembered(self._place, self._stored_release)
+        store_remembered(self._address.place, self._stored_release)
         with self._reading() as book:
             held = book.account(account)
             self._refuse_behind(book, held)
@@ -240,7 +240,7 @@ class Ledger(ManagedLedger):
             unpaid = [
                 charge
                 for charge, answer in zip(charges, known, strict=True)
-                if answer is None and not is_paid(book, held, charge, place=self._place)
+                if answer is None and not is_paid(book, held, charge, place=self._address.place)
             ]
             if unpaid:
                 self._allowed(held, *unpaid)
@@ -271,7 +271,7 @@ class Ledger(ManagedLedger):
         short_text(receipt.account, "account")
         short_text(receipt.request, "request")
         _refuse_seeded_release(any_text(release, "release"))
-        held = Unstored(self._place, receipt, release)
+        held = Unstored(self._address.place, receipt, release)
         return given_out(held, self._stored_release, wait=self._wait, ledger=self._database.shown)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:

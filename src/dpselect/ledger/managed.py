@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, cast
 
-import sqlalchemy as sa
-
 from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import positive_count
@@ -17,8 +15,8 @@ from dpselect.ledger.accounts import FIRST, Account, Head, canonical
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
 from dpselect.ledger.records import Entry
-from dpselect.ledger.sqlite import copy_of, raw_of
-from dpselect.ledger.store import Book, accounts, create, database_at
+from dpselect.ledger.sqlite import SqliteFile, copy_of
+from dpselect.ledger.store import Book, create, database_at
 from dpselect.ledger.verification import (
     account_names,
     followed,
@@ -34,16 +32,13 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 class ManagedLedger:
     """All of `Ledger` but charging. Arguments and errors are those of `Ledger`."""
 
-    __slots__ = ("_anchor", "_database", "_id", "_place", "_url", "_wait")
+    __slots__ = ("_address", "_anchor", "_database", "_given", "_id", "_wait")
 
-    def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
-        self._wait, address = seconds(wait), Address.given(url)
-        self._database = database_at(address, wait=self._wait)
+    def __init__(self, url: str | Path, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
+        self._wait, self._given, self._address = seconds(wait), url, Address.given(url)
+        self._database = database_at(self._address, wait=self._wait)
         self._id = ""
-        self._url = address.url
-        # The same for one file, however its path is written:
-        self._place = sa.URL.create("sqlite", database=str(address.path)) if address.path else address.url
-        self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._place)
+        self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._address.path)
 
     def __repr__(self) -> str:
         return f"Ledger({self._database.shown!r})"
@@ -164,9 +159,9 @@ class ManagedLedger:
             LedgerError: the ledger, or its copy, is not intact or cannot be written.
         """
         with self._reading() as book:
-            if book.connection.dialect.name != "sqlite":
+            if not isinstance(self._database, SqliteFile):
                 raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
-            place = copy_of(raw_of(book.connection), to, ledger=book.ledger)
+            place = copy_of(book.connection.raw, to, ledger=book.ledger)
         with ManagedLedger(place) as copy:
             return copy.verify()
 
@@ -248,7 +243,7 @@ class ManagedLedger:
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
             if name in noted:
                 refuse_missing_accounts(book, [], [name])
-            number = 1 + (book.connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
+            number = 1 + (book.connection.scalar("SELECT max(number) FROM dpselect_accounts") or 0)
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
             new = Account.new(name, number, neighbours=relation, limits=limits, epsilon=limit, unit=unit)
             return book.open(new)
@@ -299,7 +294,7 @@ class ManagedLedger:
             LedgerForkedError: the anchor knows of other entries.
             AnchorError: the anchor cannot be written, is damaged, or belongs to another ledger.
         """
-        anchor = anchor_of(to, wait=self._wait, ledger=self._place)
+        anchor = anchor_of(to, wait=self._wait, ledger=self._address.path)
         if anchor is None:
             raise InvalidParameterError("to", to, EXPECTED)
         with self._reading() as book:

@@ -8,31 +8,28 @@ quote the driver's text: it contains statements and their values.
 
 from __future__ import annotations
 
+import functools
 import math
-import os
 import re
 import threading
 import warnings
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
-from typing import Any, cast
+from typing import Any
 
 import psycopg
-import sqlalchemy as sa
 from psycopg.abc import RV, PQGen
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
-from sqlalchemy import event
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
 
 from dpselect.errors import (
     LedgerBusyError,
     LedgerDamagedError,
     LedgerReadOnlyError,
 )
-from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault
+from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault, Transaction
 
 _AGAIN = "Nothing was written; try again, or wait longer."
 _SLOW = Fault(f"the server took longer than the time to wait. {_AGAIN}", LedgerBusyError)
@@ -93,15 +90,14 @@ def refused(error: Exception) -> Fault:
     return next((fault for signs, fault in _REFUSALS if re.search(signs, str(error), re.IGNORECASE)), _NO_WAY)
 
 
-def failed(error: Exception, *, committing: bool = False, beginning: bool = False) -> Fault:
+def failed(error: psycopg.Error, *, committing: bool = False, beginning: bool = False) -> Fault:
     """What is wrong if a transaction failed: when it was to commit, or when it began and had no limits of time yet."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    if committing and not (isinstance(cause, psycopg.Error) and cause.diag.severity_nonlocalized == "ERROR"):
+    if committing and error.diag.severity_nonlocalized != "ERROR":
         return _IN_DOUBT  # the server did not answer that it rolled back
-    if isinstance(cause, NoAnswerError):
+    if isinstance(error, NoAnswerError):
         return _SILENT
-    state = cause.sqlstate if isinstance(cause, psycopg.Error) else None
-    if isinstance(cause, psycopg.OperationalError) and state is None:
+    state = error.sqlstate
+    if isinstance(error, psycopg.OperationalError) and state is None:
         return _LOST
     for prefix, fault in _STATES.items():
         if (state or "").startswith(prefix):
@@ -156,9 +152,7 @@ class PatientConnection(psycopg.Connection[TupleRow]):
         raise NoAnswerError(_TOO_LATE)
 
 
-def connected(
-    arguments: Iterable[Any], options: Mapping[str, Any], *, deadline: float, silence: float
-) -> PatientConnection:
+def connected(options: Mapping[str, Any], *, deadline: float, silence: float) -> PatientConnection:
     """A new connection, made before the deadline.
 
     It is made in a thread of its own, which closes a connection that comes too late: looking up a host's name cannot be
@@ -168,7 +162,7 @@ def connected(
 
     def make() -> None:
         try:
-            connection = PatientConnection.connect(*arguments, **options)
+            connection = PatientConnection.connect(**options)
         except Exception as error:  # noqa: BLE001 - raised where it is waited for
             error.__traceback__ = None  # it holds the password, and the socket of an abandoned attempt
             if made.set_running_or_notify_cancel():
@@ -221,6 +215,35 @@ user's operator in the tables' schema could fit an argument more exactly than th
 """
 
 
+_TABLE, _VALUE = re.compile(r"\bdpselect_(?:ledger|accounts|entries|releases|refuse)\b"), re.compile(r":(\w+)")
+
+
+@functools.lru_cache(maxsize=64)
+def _written(statement: str, schema: str) -> str:
+    """A statement as psycopg takes it, with the schema before each table."""
+    place = '"{}".'.format(schema.replace('"', '""').replace("%", "%%")) if schema else ""
+    return _TABLE.sub(lambda found: place + found[0], _VALUE.sub(r"%(\1)s", statement.replace("%", "%%")))
+
+
+class ServerTransaction(Transaction):
+    """One transaction on a server, with its tables in this schema."""
+
+    lock = " FOR UPDATE"
+
+    def __init__(self, raw: PatientConnection, schema: str) -> None:
+        super().__init__(raw)
+        self._schema = schema
+
+    def execute(self, statement: str, **values: object) -> list[dict[str, Any]]:
+        """As for a file."""
+        return super().execute(_written(statement, self._schema), **values)
+
+    def has_table(self, name: str) -> bool:
+        """Whether the schema has such a table."""
+        found = "SELECT 1 FROM pg_tables WHERE schemaname = :schema AND tablename = :name"
+        return bool(self.execute(found, name=name, schema=self._schema))
+
+
 class Server:
     """One database on a server. Safe to use from several threads, and in a forked process.
 
@@ -228,102 +251,83 @@ class Server:
     connection of its own: none that a restart, a pooler or a fork could have spoiled meanwhile.
     """
 
-    def __init__(self, url: sa.URL, shown: str, *, wait: float, table: str) -> None:
+    def __init__(self, url: str, shown: str, *, wait: float, table: str) -> None:
         self._url, self.shown, self._wait, self._table = url, shown, wait, table
         self._has_warned = False
         self._place: str | None = None  # the schema of the tables, once they exist
-        self._renew()
-
-    def _renew(self) -> None:
-        """A new engine: in a forked process another thread may have held a lock of the one before."""
-        options = self._options()
-        self._engine = sa.create_engine(self._url, poolclass=NullPool, connect_args=options, use_native_hstore=False)
-        event.listen(self._engine, "do_connect", self._connect)
-        self._process = os.getpid()
 
     def close(self) -> None:
         """Forget in which schema the tables are."""
         self._place = None
 
     @contextmanager
-    def reading(self) -> Generator[sa.Connection]:
+    def reading(self) -> Generator[Transaction]:
         """A transaction that sees one state. It may take long, but each answer has a time limit."""
-        with self._begun(psycopg.IsolationLevel.REPEATABLE_READ, is_reader=True) as connection:
+        with self._begun(psycopg.IsolationLevel.REPEATABLE_READ, is_reader=True) as (_, transaction):
             try:
-                yield connection
-            except SQLAlchemyError as error:
+                yield transaction
+            except psycopg.Error as error:
                 raise failed(error).of(self.shown) from None
 
     @contextmanager
-    def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
+    def writing(self, *, create: bool = False) -> Generator[Transaction]:
         """A transaction that is committed if the block ends without an error.
 
         Each statement sees what was committed before it, whatever the server's default. So whoever gets the lock of an
         account reads what the last holder wrote; a stricter isolation would fail instead.
         """
-        with self._begun(psycopg.IsolationLevel.READ_COMMITTED, is_reader=False) as connection:
-            session = _session(connection)
+        with self._begun(psycopg.IsolationLevel.READ_COMMITTED, is_reader=False) as (session, transaction):
             try:
-                yield connection
+                yield transaction
                 session.refuse_late()
-            except (SQLAlchemyError, NoAnswerError) as error:
+            except psycopg.Error as error:
                 raise failed(error).of(self.shown) from None
             session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
             try:
-                connection.commit()
-            except SQLAlchemyError as error:
+                session.commit()
+            except psycopg.Error as error:
                 raise failed(error, committing=True).of(self.shown) from None
 
     @contextmanager
-    def _begun(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> Generator[sa.Connection]:
-        if self._process != os.getpid():
-            self._renew()
+    def _begun(
+        self, isolation: psycopg.IsolationLevel, *, is_reader: bool
+    ) -> Generator[tuple[PatientConnection, Transaction]]:
+        """A new session, and the transaction in it, in which names are looked up where the tables are."""
+        session = self._connected()
         try:
-            connection = self._engine.connect()
-        except SQLAlchemyError as error:
-            raise failed(error, beginning=True).of(self.shown) from None
-        try:
-            yield self._pinned(connection, isolation, is_reader=is_reader)
+            left = session.deadline - _GRACE - monotonic()
+            session.deadline = math.inf if is_reader else session.deadline
+            session.isolation_level, session.read_only = isolation, is_reader or None
+            known = self._place
+            where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
+            limits = [str(max(1, round(1000 * each))) for each in (left, self._wait + _GRACE)]
+            try:
+                pinned: Any = session.execute((_PIN + where[0]).encode(), (*limits, *where[1:])).fetchone()
+            except psycopg.Error as error:
+                raise failed(error, beginning=True).of(self.shown) from None
+            fsync, place, is_found, *_ = pinned
+            self._place = place if is_found else None
+            self._warn_of(fsync)
+            yield session, ServerTransaction(session, place or "")
         finally:
-            with suppress(SQLAlchemyError):  # committed already, or undone with its lost connection
-                connection.rollback()
-            connection.close()
+            with suppress(psycopg.Error):  # committed already, or undone with its lost connection
+                session.rollback()
+            session.close()
 
-    def _pinned(
-        self, connection: sa.Connection, isolation: psycopg.IsolationLevel, *, is_reader: bool
-    ) -> sa.Connection:
-        """A new transaction, in which names are looked up where the tables are."""
-        session = _session(connection)
-        left = session.deadline - _GRACE - monotonic()
-        session.deadline = math.inf if is_reader else session.deadline
-        session.isolation_level, session.read_only = isolation, is_reader or None
-        known = self._place
-        where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
-        limits = [str(max(1, round(1000 * each))) for each in (left, self._wait + _GRACE)]
-        try:
-            pinned = connection.exec_driver_sql(_PIN + where[0], (*limits, *where[1:])).one()
-        except SQLAlchemyError as error:
-            raise failed(error, beginning=True).of(self.shown) from None
-        fsync, place, is_found, *_ = pinned
-        self._place = place if is_found else None
-        self._warn_of(fsync)
-        return connection.execution_options(schema_translate_map={None: place})
-
-    def _connect(
-        self, _dialect: object, _record: object, arguments: Iterable[Any], options: Mapping[str, Any]
-    ) -> PatientConnection:
+    def _connected(self) -> PatientConnection:
         """A new connection. While the server has no room for it, it is waited for like a lock."""
         until = monotonic() + self._wait
         while True:
             try:
-                return connected(arguments, options, deadline=until + _GRACE, silence=self._wait + _GRACE)
+                options = self._options()
+                return connected(options, deadline=until + _GRACE, silence=self._wait + _GRACE)
             except (psycopg.Error, OSError, ValueError) as error:
                 fault = refused(error)
                 if fault not in (_FULL_HOUSE, _NOT_READY) or monotonic() + _PAUSE > until:
                     raise fault.of(self.shown) from None
             sleep(_PAUSE)
 
-    def _options(self) -> dict[str, object]:
+    def _options(self) -> dict[str, Any]:
         """Options of a connection: give up an unreachable server after `wait`, unless the URL says otherwise.
 
         Text is UTF-8, whatever the role or the environment prefers. No statement is prepared on the server: it would
@@ -331,15 +335,10 @@ class Server:
         """
         seconds = max(2, math.ceil(self._wait))
         patience = {"connect_timeout": seconds, "tcp_user_timeout": 1000 * seconds, "keepalives_idle": seconds}
-        unsaid = {name: value for name, value in patience.items() if name not in self._url.query}
-        return {**unsaid, "client_encoding": "UTF8", "prepare_threshold": None}
+        return {**patience, **conninfo_to_dict(self._url), "client_encoding": "UTF8", "prepare_threshold": None}
 
     def _warn_of(self, fsync: str) -> None:
         if fsync == "off" and not self._has_warned:
             self._has_warned = True
             text = "its server has fsync off: a power cut can undo charges, or destroy the ledger. Turn it on."
             warnings.warn(f"ledger {self.shown}: {text}", RuntimeWarning, stacklevel=2)
-
-
-def _session(connection: sa.Connection) -> PatientConnection:
-    return cast(PatientConnection, connection.connection.dbapi_connection)

@@ -26,8 +26,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
-import sqlalchemy as sa
-
 from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import Event, Run, has_direction
 from dpselect.errors import (
@@ -201,7 +199,7 @@ class Attempt:
         process: the process that remembers it.
     """
 
-    place: sa.URL
+    place: str
     charge: ChargeRequest
     receipt: Receipt | None = None
     entry: tuple[int, str] = (0, "")
@@ -210,7 +208,7 @@ class Attempt:
     _failed: LedgerError | None = None
 
     @classmethod
-    def new(cls, place: sa.URL, charge: ChargeRequest, *, time: str | None) -> Attempt:
+    def new(cls, place: str, charge: ChargeRequest, *, time: str | None) -> Attempt:
         """A new attempt, or the remembered one at the same charge, if its receipt has this time or `time` is None."""
         for each in _remembered(place):
             if each.charge == charge and each.receipt is not None and time in (None, each.receipt.time):
@@ -268,7 +266,7 @@ class Attempt:
             raise
 
 
-def _remembered(place: sa.URL) -> list[Attempt]:
+def _remembered(place: str) -> list[Attempt]:
     return [each for each in list(_attempts) if (each.place, each.process) == (place, os.getpid())]
 
 
@@ -294,7 +292,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
 
 
-def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: sa.URL) -> bool:
+def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: str) -> bool:
     """Whether the charge, of whatever certificate and note, would use a recorded entry that this process remembers."""
     return any(
         replace(each.charge, certificate_hash=None, note="") == charge and book.has(account, *each.entry)
@@ -305,7 +303,7 @@ def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: sa.UR
 class Unstored(NamedTuple):
     """An answer that is not stored yet, with the receipt of its charge, and the ledger's identity in this process."""
 
-    place: sa.URL
+    place: str
     receipt: Receipt
     release: str
 
@@ -344,7 +342,7 @@ def _stored(held: Unstored, keep: Store) -> str:
     return answer
 
 
-def store_remembered(place: sa.URL, keep: Store) -> None:
+def store_remembered(place: str, keep: Store) -> None:
     """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
     for each in [held for held in list(_answers.values()) if held.place == place]:
         try:

@@ -17,13 +17,9 @@ import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 from weakref import WeakSet
-
-import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
 
 from dpselect.errors import (
     InvalidParameterError,
@@ -107,16 +103,15 @@ _CODES = {
 }
 
 
-def _translated(error: Exception, ledger: str) -> LedgerError:
+def _translated(error: sqlite3.Error, ledger: str) -> LedgerError:
     """The error to raise instead. It never quotes the driver's text, which contains statements and their values."""
-    cause: object = error.orig if isinstance(error, DBAPIError) else error
-    code = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR))
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
     return _CODES.get(code, _CODES.get(code & 0xFF, _BROKEN)).of(ledger)
 
 
 _guard = threading.RLock()
 """Held while a connection is opened or closed, and while the process forks."""
-_used: WeakSet[sa.Connection] = WeakSet()
+_used: WeakSet[sqlite3.Connection] = WeakSet()
 """Weak references: after an interrupt, a connection counts as in use only while somebody can still use it."""
 _is_forked_amid_use = False
 
@@ -159,6 +154,10 @@ class FileConnection(sqlite3.Connection):
         self._cursors.add(made)
         return made
 
+    def execute(self, *given: Any) -> Any:
+        """Run a statement by such a cursor."""
+        return self.cursor().execute(*given)
+
     def close(self) -> None:
         """Roll back, also after a commit that failed, and close."""
         with suppress(sqlite3.Error):  # it may be closed already
@@ -166,6 +165,41 @@ class FileConnection(sqlite3.Connection):
                 each.close()
             self.rollback()
         super().close()
+
+
+class Transaction:
+    """One transaction of a database, in which statements are run. A value in them is written ``:name``.
+
+    Attributes:
+        raw: the driver's connection.
+        lock: what a statement ends with that locks the rows it finds. Whoever writes to a file has locked all of it.
+    """
+
+    lock = ""
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    def execute(self, statement: str, **values: object) -> list[dict[str, Any]]:
+        """The rows that the statement finds, by the names of their columns."""
+        found = self.raw.execute(statement, values)
+        if found.description is None:
+            return []
+        names = [each[0] for each in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    def scalar(self, statement: str, **values: object) -> Any:
+        """The first value of the first row that it finds; None if there is none."""
+        return next((value for row in self.execute(statement, **values) for value in row.values()), None)
+
+    def insert(self, table: str, **values: object) -> None:
+        """Add a row."""
+        named = ", ".join(f":{name}" for name in values)
+        self.execute(f"INSERT INTO {table} ({named.replace(':', '')}) VALUES ({named})", **values)
+
+    def has_table(self, name: str) -> bool:
+        """Whether there is such a table."""
+        return bool(self.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
 
 
 class SqliteFile:
@@ -177,7 +211,6 @@ class SqliteFile:
 
     def __init__(self, path: Path, shown: str, *, wait: float, read_only: bool) -> None:
         self._path, self.shown, self._wait, self._read_only = path, shown, wait, read_only
-        self._engine = sa.create_engine("sqlite://", creator=self._open, poolclass=NullPool)
         self._turn = threading.RLock()  # one that knows its owner: see `writing`
         self._known: tuple[int, int] | None = None
 
@@ -186,14 +219,14 @@ class SqliteFile:
         self._known = None
 
     @contextmanager
-    def reading(self) -> Generator[sa.Connection]:
+    def reading(self) -> Generator[Transaction]:
         """A transaction that sees one state of the file. Whoever commits meanwhile waits for its end: keep it short."""
         with self._connected() as connection:
             self._begin(connection, "BEGIN")
-            yield connection
+            yield Transaction(connection)
 
     @contextmanager
-    def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
+    def writing(self, *, create: bool = False) -> Generator[Transaction]:
         """A transaction that is the only writer from its start, and on disk when the block ends without an error."""
         if create:
             self._create_file()
@@ -202,42 +235,39 @@ class SqliteFile:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
                     raise _CROWDED.of(self.shown)
                 self._begin(connection, "BEGIN IMMEDIATE")
-                yield connection
+                yield Transaction(connection)
                 self._refuse_another()  # while it is certain that nothing is written
                 connection.commit()
             except BaseException:
-                connection.invalidate()  # before it is another's turn
+                _end(connection)  # before it is another's turn
                 raise
             finally:
                 with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
                     self._turn.release()
 
     @contextmanager
-    def _connected(self) -> Generator[sa.Connection]:
+    def _connected(self) -> Generator[sqlite3.Connection]:
         """A connection for this block alone. It counts as in use until it is closed: it may hold locks."""
         try:
             with _guard:
                 if _is_forked_amid_use:
                     raise _FORKED.of(self.shown)
-                connection = self._engine.connect()
+                connection = self._open()
                 _used.add(connection)
             try:
                 yield connection
-            except BaseException:
-                connection.invalidate()
-                raise
             finally:
                 with _guard:
-                    connection.close()
+                    _end(connection)
                     _used.discard(connection)
-        except (SQLAlchemyError, sqlite3.Error) as error:
+        except sqlite3.Error as error:
             raise _translated(error, self.shown) from None
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
             raise _UNNAMED.of(self.shown) from None
 
-    def _begin(self, connection: sa.Connection, statement: str) -> None:
+    def _begin(self, connection: sqlite3.Connection, statement: str) -> None:
         for each in (*_SETTINGS, statement):
-            connection.exec_driver_sql(each)
+            connection.execute(each)
         self._refuse_another()
 
     def _open(self) -> sqlite3.Connection:
@@ -278,9 +308,10 @@ class SqliteFile:
             raise _CLOSED.of(self.shown) from None
 
 
-def raw_of(connection: sa.Connection) -> sqlite3.Connection:
-    """The connection of SQLite's driver."""
-    return cast(sqlite3.Connection, connection.connection.dbapi_connection)
+def _end(connection: sqlite3.Connection) -> None:
+    """Close it; what it was to write is written by now, or never."""
+    with suppress(sqlite3.Error):
+        connection.close()
 
 
 def _text(raw: bytes) -> str | bytes:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import sqlalchemy as sa
-
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
@@ -24,16 +22,17 @@ from dpselect.ledger.accounts import (
     fraction_of,
 )
 from dpselect.ledger.records import body_of
-from dpselect.ledger.store import Book, accounts, entries, readable, releases
+from dpselect.ledger.sqlite import Transaction
+from dpselect.ledger.store import Book, readable
 
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
 
-
-_NUMBERS = sa.select(accounts.c.number)
-_CHARGE = (entries.c.account == releases.c.account) & (entries.c.sequence == releases.c.sequence)
-_WITHOUT_CHARGE = sa.select(releases.c.sequence).outerjoin(entries, _CHARGE).where(entries.c.sequence.is_(None))
-
+_WITHOUT_ACCOUNT = "SELECT 1 FROM dpselect_entries WHERE account NOT IN (SELECT number FROM dpselect_accounts) LIMIT 1"
+_WITHOUT_CHARGE = """\
+SELECT 1 FROM dpselect_releases AS r
+ LEFT JOIN dpselect_entries AS e ON e.account = r.account AND e.sequence = r.sequence
+ WHERE e.sequence IS NULL LIMIT 1"""
 
 _BEHIND = "an older copy was put in its place, or entries were cut off. Nothing was drawn. Find the complete ledger."
 _BESIDE = (
@@ -82,11 +81,11 @@ class _WrongEntryError(Exception):
 
 def refuse_unsound(book: Book) -> None:
     """Check the whole ledger: its pages and indexes, and that no account and no charge of a release is missing."""
-    refuse_unsound_file(book.connection, ledger=book.ledger)
-    number = book.connection.scalar(sa.select(entries.c.account).where(entries.c.account.not_in(_NUMBERS)).limit(1))
-    if number is not None:
+    if not book.connection.lock:  # a file; a server looks after its own
+        refuse_unsound_file(book.connection, ledger=book.ledger)
+    if book.connection.execute(_WITHOUT_ACCOUNT):
         raise LedgerDamagedError(book.ledger, "an account is missing: its entries are there.")
-    if book.connection.execute(_WITHOUT_CHARGE.limit(1)).first() is not None:
+    if book.connection.execute(_WITHOUT_CHARGE):
         raise LedgerDamagedError(book.ledger, "an entry is missing: the release stored for it is there.")
 
 
@@ -95,17 +94,16 @@ def account_names(book: Book, noted: Iterable[str]) -> list[str]:
     names = book.names()
     if not names:
         raise LedgerDamagedError(book.ledger, "there is no account in it, and so nothing to verify.")
-    if list(book.connection.scalars(_NUMBERS.order_by(accounts.c.number))) != list(range(1, len(names) + 1)):
+    numbers = book.connection.execute("SELECT number FROM dpselect_accounts ORDER BY number")
+    if [row["number"] for row in numbers] != list(range(1, len(names) + 1)):
         raise LedgerDamagedError(book.ledger, "an account is missing.")
     refuse_missing_accounts(book, names, noted)
     return names
 
 
-def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
+def refuse_unsound_file(connection: Transaction, *, ledger: str) -> None:
     """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again."""
-    if connection.dialect.name != "sqlite":
-        return
-    found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
+    found = str(connection.scalar("PRAGMA integrity_check(1)"))
     unread = re.search(r"error code=([0-9]+)", found)  # of a page: SQLite reports it like damage, and goes on
     if unread is not None and int(unread[1]) & 0xFF == sqlite3.SQLITE_IOERR:
         raise LedgerUnavailableError(ledger, "the disk failed while its file was read. Try again.")
