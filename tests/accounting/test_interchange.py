@@ -27,6 +27,7 @@ from dpselect.accounting import (  # noqa: E402
     from_dp_accounting,
     to_dp_accounting,
 )
+from dpselect.accounting.events import expected_runs  # noqa: E402
 from dpselect.errors import InvalidEventError, InvalidParameterError, MissingExtraError  # noqa: E402
 
 theirs: Any = dp_accounting.dp_event
@@ -109,6 +110,14 @@ def test_noise_of_whole_numbers_is_pure() -> None:
 def test_what_is_not_known_to_be_pure_is_refused(event: Any) -> None:
     with pytest.raises(InvalidEventError, match="dp-accounting"):
         from_dp_accounting(event)
+
+
+@pytest.mark.parametrize("shape", [-0.5, 0.0, 1.0])
+def test_a_number_of_runs_beyond_what_we_count_is_refused_and_never_cheaper(shape: float) -> None:
+    with pytest.raises(InvalidEventError, match="too many runs"):
+        from_dp_accounting(theirs.RepeatAndSelectDpEvent(theirs.LaplaceDpEvent(1.0), 1e30, shape))
+    many = from_dp_accounting(theirs.RepeatAndSelectDpEvent(theirs.LaplaceDpEvent(1.0), 1e6, shape))
+    assert expected_runs(many.eta, many.gamma) >= 1e6  # type: ignore[union-attr]
 
 
 def test_numbers_out_of_range_are_refused() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from dpselect.accounting import PureEvent
+from dpselect.accounting import PrivateCandidatesEvent, PureEvent
 from dpselect.accounting.codec import from_json, to_json
 from dpselect.accounting.filter import cost_of
 from dpselect.cli import main
@@ -245,3 +245,20 @@ def test_every_entry_can_be_read_back_as_its_event(used: str) -> None:
     with Ledger(used) as ledger:
         events = [from_json(entry.body["event"]) for entry in ledger.history("clicks") if entry.kind == "charge"]
     assert events == [TENTH] * 5
+
+
+def test_another_machine_s_logarithms_are_no_damage(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may differ in their last digit, and with them the epsilon of the best of several runs."""
+    event = PrivateCandidatesEvent(epsilon=0.1, eta=1.0, gamma=0.25)
+    ledger.open_account("clicks", epsilon=1)
+    ledger.charge("clicks", event)
+    for factor, is_sound in ((1.0 + 2.0**-50, True), (1.0 - 2.0**-50, True), (1.0 + 2.0**-30, False)):
+        cost_of.cache_clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(PrivateCandidatesEvent, "epsilon", event.epsilon * factor)
+            if is_sound:
+                assert ledger.verify()[0].entries == 2
+            else:
+                with pytest.raises(LedgerDamagedError, match="costs less than its event"):
+                    ledger.verify()
+    cost_of.cache_clear()

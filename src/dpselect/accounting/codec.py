@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, cast
 
 from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode
@@ -14,6 +12,8 @@ from dpselect.errors import InvalidEventError, InvalidParameterError, Shown
 _EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
 _DEEPEST = 40
 """Levels of nesting a JSON text may have; an event has at most `MOST_LEVELS`, a run one more."""
+_TEXTS = frozenset({"mechanism", "neighbours", "unit"})
+"""Fields that are texts; all other texts denote numbers."""
 
 
 def to_json(event: Event | Run) -> str:
@@ -26,7 +26,11 @@ def to_json(event: Event | Run) -> str:
     >>> to_json(BoundedRangeEvent(epsilon=0.1))
     '{"epsilon":"0.1","kind":"bounded_range","version":1}'
     """
-    return json.dumps(encode(event), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _written(encode(event))
+
+
+def _written(held: object) -> str:
+    return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def from_json(text: str) -> Event | Run:
@@ -42,14 +46,11 @@ def from_json(text: str) -> Event | Run:
     if not isinstance(cast(object, text), str):
         raise InvalidEventError("event", text, "JSON text")
     try:
-        held = json.loads(text, object_pairs_hook=_object)
-    except RecursionError:
-        raise InvalidEventError("event", Shown("<nested too deep>"), "an event") from None
-    except ValueError as error:
-        if isinstance(error, InvalidEventError):
-            raise
+        return _read_back(json.loads(text, object_pairs_hook=_object))
+    except InvalidEventError:
+        raise
+    except (ValueError, RecursionError):
         raise InvalidEventError("event", Shown("<no JSON>"), "the JSON of an event") from None
-    return _decode(cast(object, held))
 
 
 def decode(held: object) -> Event:
@@ -66,95 +67,58 @@ def decode(held: object) -> Event:
     dpselect.errors.InvalidEventError: version=2: expected 1. The event was written by a later dpselect: update this
     one.
     """
-    event = _decode(held)
+    event = _read_back(held)
     if isinstance(event, Run):
-        raise InvalidEventError("kind", _shown("run"), _EVENTS)
+        raise InvalidEventError("kind", Shown("'run'"), _EVENTS)
     return event
 
 
-def _decode(held: object, depth: int = 0) -> Event | Run:
+def _read_back(held: object) -> Event | Run:
+    """The event of these values, if it is written as exactly them."""
+    event: Any = _decoded(held, 0)
+    if not isinstance(event, Event | Run):
+        raise InvalidEventError("event", held, "an object with kind and version")
+    if to_json(event) != _written(held):
+        raise InvalidEventError("number", Shown("<text>"), "numbers as text, each in the shortest form that denotes it")
+    return event
+
+
+def _decoded(held: object, depth: int) -> object:
     if depth > _DEEPEST:
         raise InvalidEventError("event", Shown("<nested too deep>"), "an event")
-    fields = _fields(held)
-    kind = KINDS.get(fields["kind"]) if isinstance(fields["kind"], str) else None
-    if kind is None or (depth and kind is Run):
-        raise InvalidEventError("kind", _shown(fields["kind"]), _EVENTS)
-    _check_version(fields["version"])
+    if isinstance(held, list):
+        return [_decoded(part, depth + 1) for part in cast("list[object]", held)]
+    if isinstance(held, str):
+        try:
+            return float(held)
+        except ValueError:
+            raise InvalidEventError("number", Shown("<text>"), "a finite number as text") from None
+    if not isinstance(held, Mapping):
+        return held
+    fields = cast("Mapping[object, object]", held)
+    kind, version = KINDS.get(str(fields.get("kind"))), fields.get("version")
+    if kind is None:
+        raise InvalidEventError("kind", _shown(fields.get("kind")), _EVENTS)
+    if type(version) is not int or version != VERSION:
+        is_later = type(version) is int and version > VERSION
+        hint = "The event was written by a later dpselect: update this one." if is_later else ""
+        raise InvalidEventError("version", version, str(VERSION), hint)
     named = FIELDS[kind]
-    _check_names(fields, {"kind", "version", *named})
-    readers: dict[str, Callable[[Any], object]] = {
-        "event": partial(_decode, depth=depth + 1),
-        "events": partial(_several, depth=depth + 1),
-        "count": _whole,
-        **dict.fromkeys(("mechanism", "neighbours", "unit"), _as_it_is),
+    if set(fields) != {"kind", "version", *named}:
+        raise InvalidEventError("event", Shown("<other fields>"), f"kind, version and exactly {', '.join(named)}")
+    values: dict[str, Any] = {
+        name: fields[name] if name in _TEXTS else _decoded(fields[name], depth + 1) for name in named
     }
-    arguments = {name: readers.get(name, _double)(fields[name]) for name in named}
     try:
-        return cast("Callable[..., Event | Run]", kind)(**arguments)
-    except InvalidEventError:
-        raise
+        return kind(**values)
     except InvalidParameterError as refused:
         raise InvalidEventError(refused.name, refused.got, refused.expected, refused.hint) from None
-
-
-def _several(held: object, depth: int) -> list[Event | Run]:
-    if not isinstance(held, list):
-        raise InvalidEventError("events", held, "a list of events")
-    return [_decode(part, depth) for part in cast("list[object]", held)]
-
-
-def _as_it_is(value: object) -> object:
-    """What a `Run` checks itself."""
-    return value
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len({name for name, _ in pairs}) < len(pairs):
         raise InvalidEventError("event", Shown("<a field twice>"), "each field once")
     return dict(pairs)
-
-
-def _fields(held: object) -> dict[str, object]:
-    if not isinstance(held, Mapping):
-        raise InvalidEventError("event", held, "an object with kind and version")
-    fields = {name: value for name, value in cast("Mapping[object, object]", held).items() if isinstance(name, str)}
-    if len(fields) < len(cast("Mapping[object, object]", held)) or not {"kind", "version"} <= set(fields):
-        raise InvalidEventError("event", Shown("<object>"), "an object with kind and version")
-    return fields
-
-
-def _check_version(version: object) -> None:
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise InvalidEventError("version", version, "a whole number >= 1")
-    if version > VERSION:
-        hint = "The event was written by a later dpselect: update this one."
-        raise InvalidEventError("version", version, str(VERSION), hint)
-
-
-def _check_names(fields: Mapping[str, object], expected: set[str]) -> None:
-    if set(fields) != expected:
-        missing, additional = len(expected - set(fields)), len(set(fields) - expected)
-        got = Shown(f"<{missing} fields missing, {additional} too many>")
-        raise InvalidEventError("event", got, f"exactly the fields {', '.join(sorted(expected))}")
-
-
-def _double(text: object) -> float:
-    expected = "a finite number as text, in the shortest form that denotes it"
-    if not isinstance(text, str) or len(text) > 40:
-        raise InvalidEventError("number", text, expected)
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or repr(value) != text:
-        raise InvalidEventError("number", Shown("<text>"), expected)
-    return value
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidEventError("count", value, "a whole number")
-    return value
 
 
 def _shown(value: object) -> object:

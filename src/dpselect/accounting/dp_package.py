@@ -137,6 +137,8 @@ def from_dp_accounting(event: Any) -> ours.Event:
             return ours.ComposedEvent(event=from_dp_accounting(event.event), count=event.count)
         case "RepeatAndSelectDpEvent" if (run := from_dp_accounting(event.event)).delta == 0.0:
             low, high = 2.0**-50, 1.0 - 2.0**-50
+            if not expected_runs(event.shape, low) > event.mean * _UP:
+                raise InvalidEventError("event", Shown("<too many runs>"), "a mean of at most 2^50 runs, about")
             for _ in range(200):
                 middle = math.sqrt(low * high) if high < 0.1 else low + (high - low) / 2.0
                 low, high = (middle, high) if expected_runs(event.shape, middle) > event.mean * _UP else (low, middle)

@@ -121,7 +121,7 @@ class ManagedLedger:
         """
         wanted = None if name is None else short_text(name, "account")
         known = tuples_of(expected, "expected", 3)
-        if any([type(part) for part in each] != [str, int, str] for each in known):
+        if any([type(part) for part in each] != [str, int, str] or each[1] < 0 for each in known):
             raise InvalidParameterError("expected", Shown("<another>"), "triples of account, number and hash")
         with self._reading() as book:
             refuse_missing_accounts(book, book.names(), [account for account, _, _ in known])

@@ -18,6 +18,7 @@ from dpselect.checks import one_of
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times
+from dpselect.rows.failures import cut_off
 from dpselect.rows.table import ColumnRows
 from dpselect.summaries.scans import ordered
 
@@ -251,8 +252,12 @@ def _draft(asked: TableQuestion, found: list[list[Any]], *, time: datetime, seed
 
 
 def _drawn(draft: _Draft) -> Release:
-    """The answer, marked if this thread was in a seeded block at any draw since the question was asked."""
-    release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
+    """The answer, marked if this thread was in a seeded block at any draw since the question was asked.
+
+    What fails here unforeseen has the rows at hand: neither its text nor its traceback is shown.
+    """
+    with cut_off:
+        release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
     return replace(release, seeded=draft.seeded_before[0] or seeded_draws() != draft.seeded_before)
 
 
