@@ -151,7 +151,7 @@ EXAMPLES: dict[str, Any] = {
 
 MADE_INSIDE = {
     *("BestRun", "Lead", "Release", "Answers", "PlanForecast", "Forecast"),
-    *("Bound", "Composition", "Explanation", "OrderNoise", "Recommendation"),
+    *("Composition", "OrderNoise", "Recommendation"),
     *("Bounds", "GrownTree"),
 }
 """Classes whose values the package makes; nobody else calls them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Literal, NamedTuple
@@ -18,85 +17,11 @@ from dpselect.accounting.leaves import Leaves, leaves_of
 from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adaptive_epsilon
 from dpselect.accounting.renyi import best_delta, best_epsilon
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.accounting.tight import Curve, NotTight, tight_curve
+from dpselect.accounting.tight import Curve, tight_curve
 from dpselect.checks import boolean, delta_below_one, probability, target_error
 from dpselect.privacy import most_power
 
 BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
-
-_WORDS: dict[BoundName, str] = {
-    "basic": "the sum of all epsilons",
-    "renyi": "Rényi divergence",
-    "tight": "the exact adaptive recursion, rounded up on a grid",
-    "non-adaptive": "the exact formula for draws fixed in advance",
-    "pld": "privacy loss distributions",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """One way to bound a total.
-
-    Attributes:
-        name: ``"basic"`` (the sum), ``"renyi"``, ``"tight"``, ``"non-adaptive"`` or ``"pld"``.
-        value: its value, rounded up; infinite if it gives none.
-        note: why it gives no value.
-
-    >>> Bound(name="renyi", value=2.4).value
-    2.4
-    """
-
-    name: BoundName
-    value: float
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """An epsilon and where it comes from, made by `Composition.explain`; ``print`` it.
-
-    Attributes:
-        delta: asked for.
-        best: the bound with the smallest epsilon.
-        others: the other bounds, the smaller first.
-
-    >>> print(Explanation(delta=1e-6, best=Bound(name="renyi", value=2.4), others=(Bound(name="basic", value=10.0),)))
-    epsilon = 2.4 at delta = 1e-06 by Rényi divergence. Others: the sum of all epsilons 10.
-    """
-
-    delta: float
-    best: Bound
-    others: tuple[Bound, ...]
-
-    @property
-    def epsilon(self) -> float:
-        """The smallest epsilon."""
-        return self.best.value
-
-    @property
-    def bound(self) -> BoundName:
-        """The name of the bound that gave it."""
-        return self.best.name
-
-    def __str__(self) -> str:
-        if math.isinf(self.epsilon):
-            return f"No epsilon holds at delta = {self.delta:.4g}: {self.best.note or 'it is beyond all doubles'}."
-        text = f"epsilon = {_up(self.epsilon)} at delta = {self.delta!r} by {_WORDS[self.bound]}."
-        finite = [
-            f"{_WORDS[bound.name].partition(',')[0]} {_up(bound.value)}" for bound in self.others if not bound.note
-        ]
-        notes = [
-            f" Not by {_WORDS[bound.name].partition(',')[0]}: {bound.note}." for bound in self.others if bound.note
-        ]
-        return text + (f" Others: {', '.join(finite)}." if finite else "") + "".join(notes)
-
-
-def _up(value: float) -> str:
-    """Four digits, rounded up except for the last bits of a double: a sum of tenths that is 10 is shown as 10."""
-    if math.isinf(value) or value == 0.0:
-        return f"{value:g}"
-    with localcontext(prec=4, rounding=ROUND_CEILING):
-        return f"{float(+Decimal(value * (1.0 - 1e-12))):g}"
 
 
 class _Route(NamedTuple):
@@ -126,7 +51,7 @@ def compose(
     Args:
         events: a list of events (``mechanism.event``) or of `Run`; an empty list means that nothing was spent.
         tight: compute the exact adaptive composition, rounded up on a fine grid: about a second, for up to a few
-            thousand runs. If it cannot be computed, the other bounds are used, and `Composition.explain` says so. Up to
+            thousand runs. If it cannot be computed, the other bounds are used: see `Composition.bounds`. Up to
             100 runs of one bounded-range mechanism are always computed, on the grid that `dpselect.top_k` plans on.
         pld: also convolve privacy loss distributions with the package dp-accounting, for up to a million runs of pairs.
             Its rounding is allowed for but not enclosed, so this is the one bound that is not proved to the last digit.
@@ -144,8 +69,8 @@ def compose(
     >>> total = compose([mechanism.event] * 100)
     >>> round(total.epsilon(delta=0), 9), round(total.epsilon(delta=1e-6), 2), round(total.rho, 3)
     (10.0, 2.32, 0.125)
-    >>> total.explain(delta=1e-6).bound
-    'tight'
+    >>> [*total.bounds(delta=1e-6)]
+    ['tight', 'renyi', 'basic']
     """
     for name, value in (("tight", tight), ("pld", pld)):
         boolean(value, name)
@@ -181,7 +106,7 @@ class Composition:
         Raises:
             InvalidParameterError: `delta` is out of range.
         """
-        return self.explain(delta).epsilon
+        return next(iter(self.bounds(delta).values()))
 
     def delta(self, epsilon: float) -> float:
         """The smallest proved delta at `epsilon` >= 0; at most 1.
@@ -231,36 +156,32 @@ class Composition:
             return math.inf
         return fraction_up(sum((Fraction(rho) * count for rho, count in each), Fraction(0)))
 
-    def explain(self, delta: float) -> Explanation:
-        """`epsilon`, the bound that gives it, and the values of the other bounds.
+    def bounds(self, delta: float) -> dict[BoundName, float]:
+        """Epsilon at `delta` by each bound that gives one, rounded up; the smallest first. `epsilon` is the smallest.
+
+        Returns:
+            By ``"basic"`` (the sum of all epsilons), ``"renyi"``, ``"tight"`` (the exact adaptive recursion, on a
+            grid), ``"non-adaptive"`` (the exact formula for draws fixed in advance) and ``"pld"``. Without ``"tight"``
+            if it was not asked for, or there are too many runs, or too many different epsilons.
 
         Raises:
             InvalidParameterError: `delta` is out of range.
 
         >>> from dpselect.accounting import BoundedRangeEvent
-        >>> print(compose([BoundedRangeEvent(epsilon=0.5)] * 10, tight=True, work=2e8).explain(delta=1e-6))
-        epsilon = 3.58 at delta = 1e-06 by the exact adaptive recursion, rounded up on a grid. Others: Rényi divergence
-        3.633, the sum of all epsilons 5.
+        >>> total = compose([BoundedRangeEvent(epsilon=0.5)] * 10, tight=True, work=2e8)
+        >>> {name: round(epsilon, 2) for name, epsilon in total.bounds(delta=1e-6).items()}
+        {'tight': 3.58, 'renyi': 3.63, 'basic': 5.0}
         """
-        delta = delta_below_one(delta)
-        bounds = sorted(self._epsilons(delta), key=lambda bound: bound.value)
-        return Explanation(delta=delta, best=bounds[0], others=tuple(bounds[1:]))
-
-    def _epsilons(self, delta: float) -> list[Bound]:
-        left = Fraction(delta) - self.leaves.delta
+        left = Fraction(delta_below_one(delta)) - self.leaves.delta
         if left < 0:
-            return [Bound(name="basic", value=math.inf, note="the events' own deltas add up to more")]
+            return {"basic": math.inf}  # the events' own deltas add up to more
         values: dict[BoundName, float] = {"basic": fraction_up(self.leaves.basic)}
         rest = fraction_down(left)
-        routes = self._routes if self.leaves.counts and rest > 0.0 else []
-        for route in routes:
+        for route in self._routes if self.leaves.counts and rest > 0.0 else []:
             value = route.epsilon(rest)
             value = fraction_up(Fraction(value) + route.beside) if route.beside else value
             values[route.name] = min(value, values.get(route.name, math.inf))
-        bounds = [Bound(name=name, value=value) for name, value in values.items()]
-        if routes and self.tight and isinstance(self._curve, NotTight) and "tight" not in values:
-            bounds.append(Bound(name="tight", value=math.inf, note=self._curve.reason))
-        return bounds
+        return dict(sorted(values.items(), key=lambda each: each[1]))
 
     @cached_property
     def _routes(self) -> list[_Route]:
@@ -277,13 +198,9 @@ class Composition:
             rounds, curve = self._rounds
             beside = self._beside(rounds, self.leaves.counts[rounds])
             routes.append(_Route("tight", beside, curve.epsilon, curve.delta))
-        if self.tight and isinstance(self._curve, Curve):
-            routes.append(_Route("tight", none, self._curve.epsilon, self._curve.delta))
+        if self.tight and (curve := tight_curve(self.leaves.counts, work=self.work)) is not None:
+            routes.append(_Route("tight", none, curve.epsilon, curve.delta))
         return routes
-
-    @cached_property
-    def _curve(self) -> Curve | NotTight:
-        return tight_curve(self.leaves.counts, work=self.work)
 
     @property
     def _group(self) -> NonAdaptiveEvent | None:

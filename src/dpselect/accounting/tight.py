@@ -206,13 +206,6 @@ _MOST_PLACES = 40_000
 
 
 @dataclass(frozen=True, slots=True)
-class NotTight:
-    """Why there is no tight curve."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Grid:
     """Epsilons as numbers of steps, each rounded up.
 
@@ -243,7 +236,7 @@ class _Grid:
         return maxima + 4.0 * (self.pair_width**2 + 2 * self.pair_width * width)
 
 
-def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | NotTight:
+def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
     """Upper bounds on delta, at every epsilon, of all adaptive compositions of what ran, in any order.
 
     Args:
@@ -251,13 +244,13 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | NotTi
         work: about how many nanoseconds may be spent.
 
     Returns:
-        The curve, from epsilon 0 on; or why there is none.
+        The curve, from epsilon 0 on; None if no grid holds all epsilons, or `work` is not enough for one.
     """
     if max(event.epsilon for event in counts) > _WIDEST or min(event.epsilon for event in counts) < 1e-200:
-        return NotTight(f"an epsilon is beyond {_WIDEST:g}, or too small for a grid")
+        return None
     grid = _affordable(counts, work=work)
-    if isinstance(grid, NotTight):
-        return grid
+    if grid is None:
+        return None
     curve = _after_ranges(grid)
     if not grid.pairs:
         return curve
@@ -287,22 +280,20 @@ def equal_rounds_curve(epsilon: float, *, count: int, steps: int) -> Curve:
     return _after_ranges(_grid({BoundedRangeEvent(epsilon=epsilon): count}, smallest=epsilon, steps=steps))
 
 
-def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | NotTight:
+def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | None:
     """The finest grid within `work` on which no sum of epsilons grows much."""
     if sum(counts.values()) > _MOST_PLACES:
-        return NotTight(f"more than {_MOST_PLACES:,} runs")
+        return None
     exact = basic_of(counts)
     smallest = min(event.epsilon for event in counts)
-    steps, reason = _FINEST, "too many runs, or too many different bounded-range epsilons, for the exact recursion"
+    steps = _FINEST
     while steps >= _COARSEST:
         grid = _grid(counts, smallest=smallest, steps=steps)
         width = grid.range_width + grid.pair_width
-        if width <= _MOST_PLACES and grid.work <= work:
-            if Fraction(grid.step) * width <= exact * (1 + _INFLATION):
-                return grid
-            reason = "the epsilons have no common grid that is coarse enough to be computed on"
+        if width <= _MOST_PLACES and grid.work <= work and Fraction(grid.step) * width <= exact * (1 + _INFLATION):
+            return grid
         steps = steps - 1 if steps <= 16 else int(steps * 0.93)
-    return NotTight(reason)
+    return None
 
 
 def _grid(counts: dict[SingleEvent, int], *, smallest: float, steps: int) -> _Grid:
