@@ -15,6 +15,7 @@ from dpselect.formats import WORDS, Format
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import as_text
+from dpselect.session.asking import rows_of
 
 if TYPE_CHECKING:
     from dpselect.arguments import Argument

@@ -14,6 +14,7 @@ from typing import Any, cast
 from dpselect import public
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
+from dpselect.session.asking import rows_of
 from dpselect.session.described import ASK, Planner, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
@@ -99,7 +100,7 @@ class PlannedQuestion:
             written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
             private = source if isinstance(source, str) else ""
             try:
-                held[key] = public.value_of(each, [written], held, table.candidate_kinds, private=private)
+                held[key] = public.value_of(each, [written], held, rows_of(table).candidate_kinds, private=private)
             except InvalidParameterError as error:
                 if error.name != key:
                     raise

@@ -19,20 +19,10 @@ from dpselect.questions.query import Query
 from dpselect.questions.question import BY_NAME, Question
 from dpselect.rows.table import Rows
 from dpselect.session.paying import Payer, TableQuestion
-from dpselect.summaries import CandidateKind, PublicGroups
-
-_NO_QUESTIONS = frozenset({"candidate_kinds"})
-"""Public methods that are for programs, such as the command line."""
+from dpselect.summaries import PublicGroups
 
 
-class QuestionsFirst(type):
-    """A class whose completion shows its questions, and no other public name; the others can be used all the same."""
-
-    def __dir__(cls) -> list[str]:
-        return [name for name in super().__dir__() if name not in _NO_QUESTIONS]
-
-
-class Asking(metaclass=QuestionsFirst):
+class Asking:
     """A table, for those who may see nothing but private answers about it.
 
     A subclass has a method for each question; the type of the reply is the payer's: a `dpselect.Release`, or the
@@ -45,9 +35,6 @@ class Asking(metaclass=QuestionsFirst):
     _neighbours: Neighbours
     _rows: Rows
     _spending: Payer[Any] | None
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in _NO_QUESTIONS]
 
     if not TYPE_CHECKING:  # to whom every name would be known
 
@@ -127,14 +114,6 @@ class Asking(metaclass=QuestionsFirst):
         for slot in (name for each in view.__mro__ for name in getattr(each, "__slots__", ())):
             object.__setattr__(seen, slot, changes[slot] if slot in changes else getattr(self, slot))
         return seen
-
-    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """The kinds of candidates that the type of `column` can match; empty if there is no type, as in CSV.
-
-        Raises:
-            InvalidDataError: no such column.
-        """
-        return self._rows.candidate_kinds(column)
 
     def _answer(self, question: Question, usable_epsilon: float | None, request: str | None) -> Any:
         """The reply to a question: the question as it will be asked of the rows, if there is nobody to answer it."""

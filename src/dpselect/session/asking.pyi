@@ -11,18 +11,15 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.question import Question
 from dpselect.rows.table import Rows
 from dpselect.session.paying import Payer
-from dpselect.summaries import CandidateKind, PublicGroups
+from dpselect.summaries import PublicGroups
 
-class QuestionsFirst(type): ...
-
-class Asking(metaclass=QuestionsFirst):
+class Asking:
     _groups: PublicGroups | None
     _neighbours: Neighbours
     _rows: Rows
     _spending: Payer[Any] | None
     def by(self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1) -> Any: ...
     def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self: ...
-    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]: ...
 
 def rows_of(asked: Asking) -> Rows: ...
 def groups_of(asked: Asking) -> PublicGroups | None: ...

@@ -18,7 +18,6 @@ from dpselect.checks import one_of
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times
-from dpselect.rows.failures import cut_off
 from dpselect.rows.table import ColumnRows
 from dpselect.summaries.scans import ordered
 
@@ -204,9 +203,10 @@ class Spending(Payer[Release]):
                 return release
             return _read_back(ledger.store_release(receipt, release.to_json()))
         except Exception as error:
-            foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
-            why = str(error) if foreseen else f"An unexpected {type(error).__name__}; please report it."
-            raise _lost(receipt, why) from error
+            if isinstance(error, (SelectionError, AnswerNotStoredWarning)):
+                raise _lost(receipt, str(error)) from error
+            # Nor is it the cause: a traceback shows its text, which may quote a row.
+            raise _lost(receipt, f"An unexpected {type(error).__name__}; please report it.") from None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -252,12 +252,8 @@ def _draft(asked: TableQuestion, found: list[list[Any]], *, time: datetime, seed
 
 
 def _drawn(draft: _Draft) -> Release:
-    """The answer, marked if this thread was in a seeded block at any draw since the question was asked.
-
-    What fails here unforeseen has the rows at hand: neither its text nor its traceback is shown.
-    """
-    with cut_off:
-        release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
+    """The answer, marked if this thread was in a seeded block at any draw since the question was asked."""
+    release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
     return replace(release, seeded=draft.seeded_before[0] or seeded_draws() != draft.seeded_before)
 
 

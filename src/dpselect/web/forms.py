@@ -12,6 +12,7 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, 
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
 from dpselect.questions.question import Question
+from dpselect.session.asking import rows_of
 from dpselect.session.described import seen
 from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
@@ -276,6 +277,6 @@ class Form:
     def _kinds(self, column: str) -> Sequence[CandidateKind]:
         """The types that the members of a list can match; the question says what is wrong with its column."""
         try:
-            return self.site.dry().candidate_kinds(column)
+            return rows_of(self.site.dry()).candidate_kinds(column)
         except InvalidDataError:
             return ()
