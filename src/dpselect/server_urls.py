@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 
 _HOST = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+_HOSTS = f"{_HOST}(?:,{_HOST})*"
 
 _PLAIN = re.compile(
     r"postgres(?:ql)?(?:\+\w+)?://"
     r"(?:(?P<user>[\w.%+~-]*)(?P<password>:[^@/?#:\[\]\s]*)?@)?"
-    rf"(?P<server>{_HOST}(?:,{_HOST})*(?:/[\w.%+~-]*)?)"
+    rf"(?P<server>{_HOSTS}(?:/[\w.%+~-]*)?)"
     r"(?P<options>\?[^@#]*)?"
 )
 """Without an ``@`` but the one before the host: what is before it is the user and the password, to every reader."""
@@ -36,7 +37,7 @@ def is_server(text: str) -> bool:
     >>> is_server("db:5432"), is_server("h1:1,[::1]:2"), is_server("db:port")
     (True, True, False)
     """
-    return re.fullmatch(f"{_HOST}(?:,{_HOST})*", text) is not None
+    return re.fullmatch(_HOSTS, text) is not None
 
 
 def without_password(url: str) -> str:

@@ -49,3 +49,14 @@ def quotient_down(value: float, count: int) -> float:
     True
     """
     return fraction_down(Fraction(value) / count)
+
+
+def divided(value: float, share: float) -> tuple[float, float]:
+    """A share of `value`, and the rest: two doubles that together never exceed it.
+
+    >>> part, rest = divided(0.1, 0.2)
+    >>> Fraction(part) + Fraction(rest) <= Fraction(0.1) < Fraction(0.1 * 0.2) + Fraction(0.1 * 0.8)
+    True
+    """
+    part = fraction_down(Fraction(value) * Fraction(share))
+    return part, fraction_down(Fraction(value) - Fraction(part))

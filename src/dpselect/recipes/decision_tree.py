@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
+from dpselect.accounting.rounding import divided
 from dpselect.checks import one_of, positive_count, positive_counts, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
@@ -78,16 +79,16 @@ class DecisionTree(MechanismValue):
         relation, added = self.neighbours, self.neighbours is Neighbours.ADD_REMOVE
         # A replaced row may stay in a node, whose scores then move in both directions, or leave it for another one,
         # where they move in one each: two runs at half the epsilon.
+        part, rest = divided(self.epsilon, share)
         splitting = shared_selections(
             self.selection,
             count=depth,
-            epsilon=self.epsilon * (1.0 - share),
+            epsilon=rest,
             delta=self.delta,
             sensitivity=score.sensitivity,
             monotonic=added,
             neighbours=relation,
         )
-        part = self.epsilon * share
         counting = GeometricMechanism(epsilon=part, sensitivity=1 if added else 2, neighbours=relation)
         classes = positive_count(self.classes, "classes", at_most=1 << 12)
         self._set(bins=bins, classes=classes, depth=depth, score=score, splitting=splitting, counting=counting)

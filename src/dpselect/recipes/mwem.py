@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import Event, SequenceEvent
+from dpselect.accounting.rounding import divided
 from dpselect.checks import probability
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import GeometricMechanism
@@ -54,9 +55,9 @@ class MWEM(Rounds):
         Rounds.__post_init__(self)
         total, epsilon = probability(self.total_share, "total_share"), self.epsilon
         known = self.neighbours is Neighbours.REPLACE_ONE
-        rest = epsilon if known else epsilon * (1.0 - total)
-        self._divide(rest, sensitivity=_UNIT, moved=1)
-        self._set(totalling=None if known else GeometricMechanism(epsilon=epsilon * total, sensitivity=1))
+        part, rest = divided(epsilon, total)
+        self._divide(epsilon if known else rest, sensitivity=_UNIT, moved=1)
+        self._set(totalling=None if known else GeometricMechanism(epsilon=part, sensitivity=1))
 
     @property
     def event(self) -> Event:

@@ -11,6 +11,7 @@ from numpy import ma
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent, calibrate
+from dpselect.accounting.rounding import divided, quotient_down
 from dpselect.checks import delta_below_one, one_of, positive_count, probability
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
@@ -108,16 +109,16 @@ class Rounds(MechanismValue):
         """Spend `epsilon` on all rounds: scores have this sensitivity, and a measurement moves by at most `moved`."""
         rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
         share, relation = probability(self.selection_share, "selection_share"), self.neighbours
+        part, rest = divided(epsilon, share)
         selecting = shared_selections(
             self.selection,
             count=rounds,
-            epsilon=epsilon * share,
+            epsilon=part,
             delta=self.delta,
             sensitivity=sensitivity,
             neighbours=relation,
         )
-        each = epsilon * (1.0 - share) / rounds
-        measuring = GeometricMechanism(epsilon=each, sensitivity=moved, neighbours=relation)
+        measuring = GeometricMechanism(epsilon=quotient_down(rest, rounds), sensitivity=moved, neighbours=relation)
         self._set(rounds=rounds, selecting=selecting, measuring=measuring)
 
     @property
