@@ -16,6 +16,7 @@ from dpselect import Neighbours
 from dpselect.accounting import PureEvent, Run
 from dpselect.errors import (
     ChargeRefusedError,
+    InvalidAccountError,
     InvalidParameterError,
     LedgerDamagedError,
     LedgerUnavailableError,
@@ -62,6 +63,20 @@ def test_all_are_charged_once_and_each_is_drawn_for_once(ledger: Ledger) -> None
     assert (begin.kind, begin.epsilon, begin.what, begin.receipt) == ("begin", 0.0, "the draw for entry 1", None)
     assert (ledger.remaining("plans"), drawn_for(ledger, 1)) == (0.25, 2)
     assert ledger.verify()[0].entries == 5
+
+
+def test_nothing_is_drawn_for_a_closed_account(ledger: Ledger) -> None:
+    """Nor is it damaged by who tries; what was answered stays an answer."""
+    opened(ledger).charge_ahead("plans", TWO)
+    drawn_for(ledger)
+    receipt = ledger.history("plans")[1].receipt
+    assert receipt is not None
+    ledger.store_release(receipt, "answer")
+    ledger.close("plans")
+    with pytest.raises(InvalidAccountError, match="this one is closed"):
+        drawn_for(ledger, 1)
+    assert ledger.verify()[0].entries == 5
+    assert ledger.charge("plans", QUARTER, request="a", question="ages").release == "answer"
 
 
 def test_a_draw_that_was_begun_and_left_is_paid_for_again(ledger: Ledger) -> None:

@@ -191,6 +191,7 @@ class Ledger(ManagedLedger):
                 return standing
             waiting, begun = charged_ahead(held, charge.certificate_hash)
             if waiting:
+                refuse_closed(account)
                 begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.request_hash}
                 return attempt.commits(waiting[0], book.append(account.next(), "charge", **begins))
             if begun and wait_for_others:
