@@ -97,7 +97,7 @@ def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Datas
             from dpselect import public
 
             words = value if each.kind == "where" else [value]
-            value = public.value_of(each, words, given, data.candidate_kinds, private=given["source"])
+            value = public.value_of(each, words, given, rows_of(data).candidate_kinds, private=given["source"])
         found[each.name] = value
     return found
 
