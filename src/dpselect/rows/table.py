@@ -35,7 +35,6 @@ from dpselect.rows.columns import (
 from dpselect.rows.duckdb.cells import compared, compared_pairs
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import Found, Statement, filtered
-from dpselect.rows.together import batches, together
 from dpselect.summaries import (
     CandidateKind,
     CountsOf,
@@ -127,9 +126,15 @@ class Table:
         """
         written = [each() for each in asked]
         few = {at: each.places for at, each in enumerate(written) if each.places is not None}
+        if sum(each.number for each in few.values()) < 2:
+            few.clear()  # a single place needs no bits
         alone = [at for at in range(len(written)) if at not in few]
-        shared = batches(few) if few else []
-        sent = [written[at] for at in alone] + [together([written[at] for at in batch]) for batch in shared]
+        sent, shared = [written[at] for at in alone], list[list[int]]()
+        if few:
+            from dpselect.rows.together import batches, together
+
+            shared = batches(few)
+            sent += [together([written[at] for at in batch]) for batch in shared]
         if self.conditions:
             sent = [filtered(each, self.conditions) for each in sent]
         if self.engine.format is not None:

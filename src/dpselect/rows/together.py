@@ -43,8 +43,6 @@ def together(asked: Sequence[Statement]) -> Statement:
         lists |= {f"{name}{at}": listed for name, listed in each.lists.items()}
 
     def body(dialect: Dialect, rows: str) -> str:
-        if len(asked) == 1 and places[0].number == 1:
-            return f"SELECT CAST(count(*) AS BIGINT) AS n0 FROM (SELECT DISTINCT who FROM ({rows}) AS matched) AS units"
         words, bits = _words(dialect, asked, places)
         named = ", ".join(f"{word} AS word{at}" for at, word in enumerate(words))
         has = (f"CASE WHEN (word{word} & {1 << bit}) <> 0 THEN 1 END" for word, bit in bits)
