@@ -7,7 +7,10 @@ does a test, but for processor time. Limits only ever go down.
 
 from __future__ import annotations
 
+import ast
+import math
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -18,6 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from unittest.mock import patch
@@ -29,7 +33,8 @@ from dpselect import Dataset, Release, verify
 from dpselect.rows.duckdb.connection import SETTINGS
 
 PACKAGE = Path(dpselect.__file__).parent
-DATA = Path(__file__).parents[1] / "examples" / "data"
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "examples" / "data"
 LIMITS = tomllib.loads(Path(__file__).with_name("house_limits.toml").read_text(encoding="utf-8"))
 
 _COMMAND = "import sys; sys.argv = {!r}; from dpselect.cli import main; main()"
@@ -182,13 +187,54 @@ def starts() -> dict[str, int]:
 
 
 def sizes() -> dict[str, int]:
-    """How large the package is."""
+    """How large the package is, and how much of the tests would have to move with it."""
     sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
+    inside = [bool(each) for each in inside_tests()]
     return {
         "src: lines of Python": sum(text.count("\n") for text in sources),
         "src: files of Python": len(sources),
         "src: files in a circle of imports": len(set(circle(imports()))),
+        "tests: files in a hundred that import from inside": math.ceil(100 * statistics.mean(inside)),
     }
+
+
+def public_names() -> set[str]:
+    """What may be imported without looking inside: what the pages in ``docs/api`` describe, and the command line.
+
+    A page that describes ``dpselect.ledger.Account`` shows a room whose other public names are as open.
+    """
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
+    described = {*re.findall(r":: (dpselect[.\w]*)$", pages, re.MULTILINE)}
+    above = {each for name in described for each in (name, name.rpartition(".")[0]) if each.count(".") == 1}
+    rooms = {each for each in above if (PACKAGE / each.partition(".")[2]).is_dir()} | {"dpselect", "dpselect.cli"}
+    return described | rooms | {f"{room}.{name}" for room in rooms for name in import_module(room).__all__}
+
+
+def from_inside(source: str, public: set[str]) -> list[str]:
+    """What a file imports of the package that is not among the public names.
+
+    >>> open_ones = {"dpselect", "dpselect.select", "dpselect.errors", "dpselect.errors.SelectionError"}
+    >>> from_inside("import dpselect.errors, dpselect.rows\\nfrom dpselect import select, rows", open_ones)
+    ['dpselect.rows', 'dpselect.rows']
+    """
+    found = list[str]()
+    for each in ast.walk(ast.parse(source)):
+        if isinstance(each, ast.Import):
+            found += [name.name for name in each.names]
+        elif isinstance(each, ast.ImportFrom) and each.module and not each.level:
+            found += [f"{each.module}.{name.name}" for name in each.names]
+    return [name for name in found if name.partition(".")[0] == "dpselect" and name not in public]
+
+
+def inside_tests() -> list[str]:
+    """The files of tests that import from inside the package, and beside each what."""
+    public, here = public_names(), Path(__file__).parent
+    files = [path for path in sorted(here.rglob("*.py")) if path.name != "__init__.py"]
+    return [
+        f"{path.relative_to(here)}: {', '.join(inside)}" if inside else ""
+        for path in files
+        for inside in [from_inside(path.read_text(encoding="utf-8"), public)]
+    ]
 
 
 def times() -> dict[str, float]:

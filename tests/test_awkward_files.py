@@ -12,10 +12,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli.main import main
-from dpselect.session.described import seen
 from tests.awkward_files import ANSWERS, CASES, Case
 from tests.slow import SLOW
-from tests.views import ask
+from tests.views import ask, seen
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:

@@ -17,11 +17,11 @@ import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.questions.quantiles import Quantile
 from dpselect.summaries import PublicDomain
 from tests.drawn_answers import planned
+from tests.edited_certificates import canonical_json, digest
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 VISITS = dps.Dataset(CLICKS, unit="session")

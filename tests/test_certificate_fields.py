@@ -14,10 +14,10 @@ import pytest
 import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError
-from dpselect.session.described import seen
 from dpselect.sklearn import PrivateSelectKBest
+from tests.edited_certificates import canonical_json, digest
+from tests.views import seen
 
 DATA = Path(__file__).parents[1] / "examples" / "data"
 Held = dict[str, Any]

@@ -11,9 +11,9 @@ import pytest
 
 import dpselect as dps
 from dpselect import Release
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
+from tests.edited_certificates import canonical_json, digest
 
 PEOPLE = dps.Dataset("examples/data/adult.csv", unit="person_id")
 OLD = PEOPLE.where(age=(65, None), education_num=[9, 10, 13])

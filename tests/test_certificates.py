@@ -16,8 +16,8 @@ import pytest
 import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError
+from tests.edited_certificates import canonical_json, digest
 from tests.slow import SLOW
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")

@@ -10,7 +10,21 @@ from threading import Thread
 
 import pytest
 
-from tests.house import COMPARED, LIMITS, PROGRAMS, Way, beyond, loaded, sizes, starts, table, way, ways
+from tests.house import (
+    COMPARED,
+    LIMITS,
+    PROGRAMS,
+    Way,
+    beyond,
+    from_inside,
+    loaded,
+    public_names,
+    sizes,
+    starts,
+    table,
+    way,
+    ways,
+)
 
 
 @pytest.fixture
@@ -67,3 +81,17 @@ def test_nothing_is_loaded_that_is_not_used(name: str) -> None:
 def test_a_module_that_is_loaded_is_found() -> None:
     assert {"json", "json.decoder"} <= {*loaded("import json")}
     assert "sys" not in loaded("import json")
+
+
+def test_what_the_reference_describes_is_public_and_the_rest_is_inside() -> None:
+    source = """
+import dpselect as dps
+from dpselect import Dataset, charts, rows
+from dpselect.cli import main
+from dpselect.ledger import Account, store
+from dpselect.auditing.audit import AuditReport, lower_bound
+def test():
+    import dpselect.web
+"""
+    found = ["dpselect.auditing.audit.lower_bound", "dpselect.ledger.store", "dpselect.rows", "dpselect.web"]
+    assert sorted(from_inside(source, public_names())) == found

@@ -17,12 +17,12 @@ import pytest
 import dpselect as dps
 from dpselect import verify as check
 from dpselect.certificates.checking import Checked
-from dpselect.certificates.release import digest
 from dpselect.cli.asking import shown, warning
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
 from dpselect.questions.quantiles import Median
 from dpselect.rows.table import Table
 from dpselect.testing import seeded
+from tests.edited_certificates import digest
 
 PEOPLE = {"person_id": np.arange(2000), "age": np.arange(2000) % 90, "education_num": np.arange(2000) % 16}
 SCORES = np.arange(5000.0) % 97

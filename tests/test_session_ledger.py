@@ -16,7 +16,6 @@ import pytest
 import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
-from dpselect.certificates.release import canonical_json, digest, question_hash
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,
@@ -30,6 +29,7 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.rows.table import Table
+from tests.edited_certificates import canonical_json, digest, question_hash
 from tests.rows.tables import write_csv
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")

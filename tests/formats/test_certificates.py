@@ -16,9 +16,9 @@ import pytest
 import dpselect as dps
 from dpselect import Format
 from dpselect import verify as check
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, RequestReusedError
+from tests.edited_certificates import canonical_json, digest
 from tests.formats.reading import written
 from tests.views import ask
 

@@ -14,7 +14,6 @@ import pytest
 import dpselect as dps
 from dpselect import Neighbours
 from dpselect import verify as check
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.questions.counts import Count, Histogram
@@ -22,6 +21,7 @@ from dpselect.questions.sums import Sum
 from dpselect.questions.words import Drawn
 from dpselect.summaries import CandidateCounts, CandidateTotals
 from tests.drawn_answers import planned
+from tests.edited_certificates import canonical_json, digest
 from tests.rows import model, table_questions
 from tests.rows.table_questions import BY_CITY, BY_PAGE, NAMES, ROWS
 from tests.views import ask

@@ -15,13 +15,13 @@ import dpselect as dps
 from dpselect import Neighbours, Release
 from dpselect import verify as check
 from dpselect.accounting import ComposedEvent, compose
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.questions.query import Query
 from dpselect.questions.selection import MostCommon, TopK
 from dpselect.summaries import CandidateCounts, PublicGroups
 from tests import drawn_answers
 from tests.drawn_answers import drawn_answer
+from tests.edited_certificates import canonical_json, digest
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 XYZ = ["x", "y", "z"]

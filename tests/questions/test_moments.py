@@ -17,7 +17,6 @@ import pytest
 import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.certificates.tables import columns
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.questions.moments import Mean, Std, Variance
@@ -25,6 +24,7 @@ from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import rounded_up
 from dpselect.summaries import UnitValues
 from tests.drawn_answers import drawn_answer, planned
+from tests.edited_certificates import canonical_json, digest
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import moments
 from tests.views import ask

@@ -14,7 +14,6 @@ import pytest
 import dpselect as dps
 from dpselect import verify as check
 from dpselect.accounting import ApproximateEvent
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.certificates.tables import columns
 from dpselect.cli.main import main
 from dpselect.errors import (
@@ -27,6 +26,7 @@ from dpselect.errors import (
 from dpselect.questions.selection import TopK
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.drawn_answers import planned
+from tests.edited_certificates import canonical_json, digest
 from tests.rows import model
 from tests.rows.table_questions import BY_CITY, ROWS
 from tests.views import ask

@@ -14,11 +14,11 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.questions.quantiles import UpperBound
 from dpselect.summaries import PublicDomain, UnitValues
 from tests.drawn_answers import planned
+from tests.edited_certificates import canonical_json, digest
 from tests.rows.table_questions import BY_CITY, ROWS
 from tests.views import ask
 

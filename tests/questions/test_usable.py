@@ -177,7 +177,7 @@ def test_a_density_counts_its_units_at_no_cost() -> None:
     ],
 )
 def test_what_a_certificate_says_of_the_number_is_checked(field: str, value: Any, named: str) -> None:
-    from dpselect.certificates.release import canonical_json, digest
+    from tests.edited_certificates import canonical_json, digest
 
     held = json.loads(PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.5, usable_epsilon=0.05).to_json())
     assert check(canonical_json(held)).release.usable is not None  # as it is
@@ -187,7 +187,7 @@ def test_what_a_certificate_says_of_the_number_is_checked(field: str, value: Any
 
 
 def test_without_the_number_a_certificate_contradicts_its_event() -> None:
-    from dpselect.certificates.release import canonical_json, digest
+    from tests.edited_certificates import canonical_json, digest
 
     held = json.loads(PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.5, usable_epsilon=0.05).to_json())
     del held["usable"]
@@ -316,7 +316,7 @@ def test_a_bound_on_a_sum_of_noise_holds_at_any_epsilon(epsilon: float) -> None:
 
 
 def test_a_number_of_units_that_nobody_can_release_is_refused() -> None:
-    from dpselect.certificates.release import canonical_json, digest
+    from tests.edited_certificates import canonical_json, digest
 
     held = json.loads(PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.5, usable_epsilon=0.05).to_json())
     held["usable"]["count"] = 2**63 - 1

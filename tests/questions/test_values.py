@@ -13,12 +13,12 @@ import pytest
 import dpselect as dps
 from dpselect import verify as check
 from dpselect.accounting import ApproximateEvent, ComposedEvent, SequenceEvent
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli.main import main
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.questions.values import Values
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.drawn_answers import planned
+from tests.edited_certificates import canonical_json, digest
 from tests.rows import model
 from tests.rows.table_questions import BY_CITY, DAYS, ROWS
 from tests.views import ask

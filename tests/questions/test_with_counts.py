@@ -18,7 +18,6 @@ import dpselect as dps
 from dpselect import Neighbours
 from dpselect import verify as check
 from dpselect.accounting import LaplaceProfileEvent, PureEvent, SequenceEvent
-from dpselect.certificates.release import canonical_json, digest
 from dpselect.certificates.tables import columns
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
@@ -29,6 +28,7 @@ from dpselect.questions.selection import EACH, GAUSSIAN_ONCE, ONCE, ORDER, MostC
 from dpselect.summaries import CandidateCounts
 from dpselect.testing import seeded
 from tests.drawn_answers import Columns, planned
+from tests.edited_certificates import canonical_json, digest
 from tests.rows import model
 from tests.rows.table_questions import BY_CITY, NAMES, PAGES, ROWS
 from tests.views import ask
@@ -360,7 +360,7 @@ def test_counts_that_were_paid_for_cannot_be_left_out() -> None:
 
 def test_a_hash_of_the_question_covers_no_count() -> None:
     """The receipt has the hash before anything is drawn."""
-    from dpselect.certificates.release import question_hash
+    from tests.edited_certificates import question_hash
 
     release = PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=0.5, max_values_per_unit=1)
     held = json.loads(release.to_json())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpselect.session.described import seen
+from tests.views import seen
 
 Question = Callable[[Any], Any]
 """Asks a `dpselect.Dataset`, or anything with its methods, one question."""
