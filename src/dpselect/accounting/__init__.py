@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.accounting.calibration import calibrate as calibrate
     from dpselect.accounting.codec import from_json as from_json
     from dpselect.accounting.codec import to_json as to_json
     from dpselect.accounting.composition import Composition as Composition
+    from dpselect.accounting.composition import calibrate as calibrate
     from dpselect.accounting.composition import compose as compose
     from dpselect.accounting.dp_package import from_dp_accounting as from_dp_accounting
     from dpselect.accounting.dp_package import to_dp_accounting as to_dp_accounting
