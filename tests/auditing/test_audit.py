@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import dpselect as dps
-from dpselect.auditing.events import flat
+from dpselect.auditing.events import Reader, flat
 from dpselect.errors import InvalidParameterError
 from tests.auditing.broken import BROKEN
 from tests.auditing.cases import Case
@@ -107,6 +109,17 @@ OUTPUTS: dict[str, tuple[Any, Any]] = {
     "huge whole numbers": (10**400, -(10**400)),
     "decimals": (Decimal("0.1"), Decimal("0.2")),
     "the last bit": (1.0, np.nextafter(1.0, 2.0)),
+    "whole numbers that floats do not hold": (2**60, 2**60 + 1),
+    "the last digit of a huge number": (10**400, 10**400 + 1),
+    "numbers too long to print": ([10**5000, 1], [10**5000, 2]),
+    "a fraction": (Fraction(1, 3), 1 / 3),
+    "the last digit of a decimal": (Decimal("0.1"), Decimal("0.1000000000000000000001")),
+    "a NaN that signals": (Decimal("sNaN"), Decimal("NaN")),
+    "a cell in the midst of a long table": tuple(
+        pd.DataFrame({"a": [0] * 500 + [cell] + [0] * 500}) for cell in (0, 1)
+    ),
+    "a cell of Polars": tuple(pl.DataFrame({"a": [0, cell]}) for cell in (0, 1)),
+    "labels of rows": (pd.Series({"a": 1, "b": 1}), pd.Series({"a": 1, "c": 1})),
 }
 
 
@@ -114,6 +127,27 @@ OUTPUTS: dict[str, tuple[Any, Any]] = {
 def test_any_difference_between_outputs_is_seen(outputs: tuple[Any, Any]) -> None:
     report = dps.audit(lambda at: outputs[at], (0, 1), claimed_epsilon=1.0, draws=200)
     assert report.broken
+
+
+def test_equal_sets_are_equal_however_they_were_made() -> None:
+    """Python goes through these two in different orders."""
+    made = [{0, 8}, {8, 0}]
+    assert [*made[0]] != [*made[1]]
+    assert flat(made[0]) == flat(made[1])
+    assert [*flat(made[0])] == [*flat(made[1])]
+    assert dps.audit(lambda at: made[at], (0, 1), claimed_epsilon=0.1, draws=400).lower_bound == 0
+
+
+def test_an_output_is_read_alike_among_however_many_others() -> None:
+    """Else an event would not be the same for all draws that test it, and its bound not exact."""
+    rng = np.random.default_rng(1)
+    outputs = [flat([*rng.permutation(8).astype(float), rng.normal()]) for _ in range(200)]
+    reader = Reader(outputs)
+    columns = reader.columns(outputs)
+    for size in (1, 2, 3, 7, 16, 101):
+        parts = [reader.columns(outputs[at : at + size]) for at in range(0, len(outputs), size)]
+        for name, column in columns.items():
+            assert np.concatenate([part[name] for part in parts]).tobytes() == column.tobytes(), name
 
 
 def test_errors_are_outputs() -> None:

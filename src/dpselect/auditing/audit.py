@@ -19,13 +19,11 @@ from dpselect.errors import InvalidParameterError, Shown
 if TYPE_CHECKING:
     from altair import LayerChart
 
-Outputs = tuple[list[Flat], list[Flat]]
-"""For the two neighbours of a pair."""
+Outputs = tuple[list[Flat], list[Flat]]  # for the two neighbours of a pair
 
 _FEWEST, _TESTED = 200, 4
 """Draws for each neighbour of an audit, and the most events that a look tests."""
-_MOST_REMEMBERED = 100_000
-"""Outputs for each neighbour that events are chosen by: the newest."""
+_MOST_REMEMBERED = 100_000  # outputs for each neighbour that events are chosen by: the newest
 _ROUNDING = 1e-9
 """By how much bounds of probabilities are widened: a thousand times the relative error of SciPy's quantiles."""
 

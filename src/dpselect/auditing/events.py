@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any, cast
 
 import numpy as np
@@ -35,11 +35,18 @@ def flat(output: Any, place: str = "the output") -> Flat:
     >>> flat([0.5, {"a"}])
     {'the length of the output': 2, 'the output[0]': 0.5, 'the length of the output[1]': 1, "the output[1]['a']": True}
     """
+    output = output.reset_index(allow_duplicates=True) if hasattr(output, "iloc") else output  # labels tell, too
+    if hasattr(output, "columns") and hasattr(output, "dtypes"):
+        output = [*zip(output.columns, output.to_numpy().T.tolist(), strict=True)]
     for listed in ("tolist", "to_list", "to_pylist"):  # of NumPy and pandas, Polars, Arrow
         output = getattr(output, listed)() if hasattr(output, listed) else output
+    if isinstance(output, Decimal) or (isinstance(output, Rational) and _number(output) != output):
+        exact = str(output) if isinstance(output, Decimal) else f"{output.numerator:#x} / {output.denominator:#x}"
+        return {place: _number(output), f"the exact value of {place}": exact}
     if not isinstance(output, (list, tuple, Set, Mapping)):
         return {place: output}
-    members: Any = cast("Any", output)
+    # The order of a set tells how it was made, not what is in it.
+    members: Any = sorted(cast("Any", output), key=repr) if isinstance(output, Set) else cast("Any", output)
     named = members.items() if isinstance(output, Mapping) else enumerate(members)
     found: Flat = {f"the length of {place}": len(members)}
     for key, each in ((each, True) for each in members) if isinstance(output, Set) else named:
@@ -83,7 +90,6 @@ class Reader:
             self._weights[place] = cells, np.log(more / more.sum()) - np.log(less / less.sum())
 
     def shown(self, bits: int) -> str:
-        """The value with these bits."""
         number = repr(np.int64(bits).view(np.float64).item()).removesuffix(".0")
         return list(self._codes)[bits - _NAN - 1] if bits > _NAN else number
 
@@ -104,6 +110,8 @@ def _number(value: Any) -> float:
         return float(value) if issubclass(type(value), _NUMBERS) else math.nan
     except OverflowError:
         return math.copysign(math.inf, -1 if value < 0 else 1)
+    except ValueError:  # a NaN that signals
+        return math.nan
 
 
 def _bits(place: str, numbers: Column) -> dict[str, Column]:
@@ -119,7 +127,6 @@ def _bits(place: str, numbers: Column) -> dict[str, Column]:
 
 
 def _together(rows: Column) -> dict[str, Column]:
-    """What a list of numbers has besides its members."""
     filled = np.where(np.isnan(rows), -np.inf, rows)
     ordered = np.sort(filled, axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -130,7 +137,8 @@ def _together(rows: Column) -> dict[str, Column]:
             "by how much its largest number is ahead": ordered[:, -1] - ordered[:, -2],
             "the place of its largest number": filled.argmax(axis=1) * 1.0,
             "how many of its numbers are repeated": (ordered[:, 1:] == ordered[:, :-1]).sum(axis=1) * 1.0,
-            "the order of its first numbers": np.argsort(filled[:, :8]) @ 10.0 ** -np.arange(min(8, rows.shape[1])),
+            # In whole numbers: sums of fractions depend on how many rows there are.
+            "the order of its first numbers": np.argsort(filled[:, :8]) @ 10.0 ** np.arange(min(8, rows.shape[1])),
         }
     return {name: np.where(np.isnan(each), np.nan, each) for name, each in found.items()}
 
@@ -151,7 +159,6 @@ class _Partition:
         return cls(values, np.unique(np.quantile(numbers, _LEVELS, method="lower")) if numbers.size else numbers)
 
     def of(self, column: Column) -> NDArray[np.intp]:
-        """The place of each value's cell."""
         found = len(self.values) + np.searchsorted(self.edges, column)
         found[np.isnan(column)] = len(self.values) + len(self.edges) + 1
         at = np.searchsorted(self.values, column.view(np.int64))

@@ -16,8 +16,7 @@ from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.privacy import Neighbours, check_monotonic, is_each_row, neighbouring_relation
 
 Rows = list[tuple[Any, ...]]
-Change = tuple[str, Rows, Rows]
-"""How the second rows are made of the first, and both."""
+Change = tuple[str, Rows, Rows]  # how the second rows are made of the first, and both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -149,7 +148,6 @@ def _stages(table: Rows, unit: int | None, relation: Neighbours) -> Iterator[Ite
 
 
 def _owned(row: tuple[Any, ...], unit: int | None, owner: Any) -> tuple[Any, ...]:
-    """The row, of the unit that `owner` has in the same column."""
     return row if unit is None else (*row[:unit], owner[unit], *row[unit + 1 :])
 
 
@@ -167,7 +165,6 @@ def _changes(base: Rows, source: Rows, unit: int | None, relation: Neighbours, c
 
 
 def _made_up(source: Rows, unit: int | None, cells: Any) -> Iterator[tuple[str, Rows]]:
-    """Rows of one more unit, and what they are like."""
     columns = list(zip(*source, strict=True))
     fresh = [_beyond(column).get("a new cell") for column in columns]
     kinds: list[dict[str, Any]] = [{} if at == unit else cells(column) for at, column in enumerate(columns)]
@@ -183,7 +180,6 @@ def _made_up(source: Rows, unit: int | None, cells: Any) -> Iterator[tuple[str, 
 
 
 def _ends(cells: Iterable[Any]) -> dict[str, Any]:
-    """The ends of a column, if it has an order."""
     usable = [each for each in cells if each is not None and each == each]
     try:
         return {"the least cell": min(usable), "the greatest cell": max(usable)}
@@ -192,7 +188,6 @@ def _ends(cells: Iterable[Any]) -> dict[str, Any]:
 
 
 def _beyond(cells: Iterable[Any]) -> dict[str, Any]:
-    """Cells of a column's type that it does not have."""
     least, greatest = _ends(cells).values() or (None, None)
     if isinstance(greatest, str):
         return {"an empty text": "", "a new cell": f"{greatest}!"}
