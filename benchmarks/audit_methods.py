@@ -30,7 +30,7 @@ Method = Callable[[list[Flat], list[Flat], float, float, float, int], float]
 TAIL = 0.01
 """DP-Sniper's c: how often its event happens for the neighbour for which it is the rarer."""
 ORDER, LARGEST = 2.0, 1.0
-"""Rényi: alpha, and the bound of its function. Theirs are for many more draws; these find most at 50,000."""
+"""Rényi: alpha, and the bound of its function: ours, since theirs are for many more draws and give no bound here."""
 CELLS = 20
 STEP = 0.25
 """Between epsilons that a test of a claim goes through, as long as it refutes them: the bound is the last refuted."""

@@ -1,7 +1,7 @@
 """What `dpselect.audit` finds beside DP-Sniper's and DP-Auditorium's methods, at equal draws and equal confidence.
 
 ``python -m benchmarks.audit_peers | python docs/blocks.py docs/auditing.md peers`` renews the tables of the document,
-in about a quarter of an hour on two cores.
+in less than an hour on two cores.
 """
 
 from __future__ import annotations
