@@ -128,7 +128,7 @@ def test_a_ledger_whose_server_drops(
             people = dps.Dataset(frame, unit="unit", ledger=ledger, account="people")
             return people.most_common("value", candidates=["a", "b"], epsilon=1.0, request="r")
 
-    cut = Cut(wire, statement, is_heard=is_heard)
+    cut = Cut(wire, statement.replace(b"INTO ", f'INTO "{name}".'.encode()), is_heard=is_heard)
     answer = ask()
     assert cut.is_over
     assert (direct.account("people").spent, len(draws)) == (1, 1)
