@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from rich.console import Console
@@ -36,7 +36,7 @@ from benchmarks import (
 )
 from benchmarks.line import Line
 from benchmarks.report import row_of
-from benchmarks.results import machine, write
+from benchmarks.results import machine, read, write
 
 SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
 BIG = 10**8
@@ -46,45 +46,60 @@ def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--big", action="store_true", help="also 10^8 scores (needs 3 GB of memory) and 10^8 rows")
-    sizes = [*SIZES, BIG] if parser.parse_args().big else SIZES
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="measure these alone, and keep what else was measured"
+    )
+    given = parser.parse_args()
+    sizes = [*SIZES, BIG] if given.big else SIZES
     console = Console()
     measured: list[Line] = []
-    for line in all_lines(sizes):
+    for line in all_lines(sizes, given.only):
         measured.append(line)
         console.print(" | ".join(row_of(line)), style=None if line.reached is not False else "red", soft_wrap=True)
-    write(measured, machine())
     short = [line for line in measured if line.reached is False]
     console.print(f"{len(measured)} lines measured, {len(short)} fall short of what they had to reach")
+    write(renewed(read()[0], measured) if given.only else measured, machine())
 
 
-def all_lines(sizes: list[int]) -> Iterator[Line]:
+def renewed(before: Iterable[Line], measured: Iterable[Line]) -> list[Line]:
+    """The lines of a run of before, with those of the same tables measured anew in their places."""
+    tables: dict[str, list[Line]] = {}
+    anew: dict[str, list[Line]] = {}
+    for lines, of in ((before, tables), (measured, anew)):
+        for line in lines:
+            of.setdefault(line.what, []).append(line)
+    return [line for lines in (tables | anew).values() for line in lines]
+
+
+def all_lines(sizes: list[int], only: Sequence[str] | None = None) -> Iterator[Line]:
     """In the order of the tables: what is asked of one selection first."""
-    return chain(
-        lines_select.lines(sizes),
-        lines_calls.lines(),
-        lines_many.lines(),
-        lines_rows.lines(),
-        lines_unlike.lines(),
-        lines_memory.lines(),
-        lines_pmf.lines(),
-        lines_planning.lines(),
-        lines_optimal.lines(),
-        lines_losses.lines(),
-        lines_trees.lines(),
-        lines_quantile.lines(),
-        lines_density.lines(),
-        lines_numbers.lines(),
-        lines_counts.lines(),
-        lines_means.lines(),
-        lines_streams.lines(),
-        lines_accounting.lines(),
-        lines_leak.lines(),
-        lines_ledger.lines(),
-        lines_tables.lines(sizes),
-        lines_engines.lines(),
-        lines_spark.lines(),
-        lines_peers.lines(),
-    )
+    parts: dict[str, Callable[[], Iterable[Line]]] = {
+        "select": lambda: lines_select.lines(sizes),
+        "calls": lines_calls.lines,
+        "many": lines_many.lines,
+        "rows": lines_rows.lines,
+        "unlike": lines_unlike.lines,
+        "memory": lines_memory.lines,
+        "pmf": lines_pmf.lines,
+        "planning": lines_planning.lines,
+        "optimal": lines_optimal.lines,
+        "losses": lines_losses.lines,
+        "trees": lines_trees.lines,
+        "quantile": lines_quantile.lines,
+        "density": lines_density.lines,
+        "numbers": lines_numbers.lines,
+        "counts": lines_counts.lines,
+        "means": lines_means.lines,
+        "streams": lines_streams.lines,
+        "accounting": lines_accounting.lines,
+        "leak": lines_leak.lines,
+        "ledger": lines_ledger.lines,
+        "tables": lambda: lines_tables.lines(sizes),
+        "engines": lines_engines.lines,
+        "spark": lines_spark.lines,
+        "peers": lines_peers.lines,
+    }
+    return chain.from_iterable(parts[name]() for name in only or parts)
 
 
 if __name__ == "__main__":

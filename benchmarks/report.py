@@ -21,7 +21,7 @@ SUMMARY = (
     "whole Python call at n = 1000",
     "OpenDP 0.16 `make_noisy_max` / PF `select`",
     "diffprivlib 0.6.6 / ours, PF",
-    "`top_k` k = 100, n = 10^6 / `np.argpartition`",
+    "ten counting questions in one pass / one by one",
     "top 10 by distinct units in Parquet / DuckDB without privacy",
     "median in Parquet, one row per unit / DuckDB's one value per unit and `np.median`",
 )
