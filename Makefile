@@ -73,7 +73,7 @@ proofs:
 	@proofs/rocq/check
 
 bench: $(BENCH)/.bench
-	$(BENCH)/bin/python -m benchmarks $(if $(BIG),--big)
+	$(BENCH)/bin/python -m benchmarks $(if $(BIG),--big) $(if $(ONLY),--only $(ONLY))
 	$(BENCH)/bin/python -m benchmarks.report --summary | $(BENCH)/bin/python docs/blocks.py README.md bench
 	$(BENCH)/bin/python -m benchmarks.report | $(BENCH)/bin/python docs/blocks.py docs/benchmarks.md bench
 

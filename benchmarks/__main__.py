@@ -36,7 +36,7 @@ from benchmarks import (
 )
 from benchmarks.line import Line
 from benchmarks.report import row_of
-from benchmarks.results import machine, read, write
+from benchmarks.results import machine, read, renewed, write
 
 SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
 BIG = 10**8
@@ -59,16 +59,6 @@ def main() -> None:
     short = [line for line in measured if line.reached is False]
     console.print(f"{len(measured)} lines measured, {len(short)} fall short of what they had to reach")
     write(renewed(read()[0], measured) if given.only else measured, machine())
-
-
-def renewed(before: Iterable[Line], measured: Iterable[Line]) -> list[Line]:
-    """The lines of a run of before, with those of the same tables measured anew in their places."""
-    tables: dict[str, list[Line]] = {}
-    anew: dict[str, list[Line]] = {}
-    for lines, of in ((before, tables), (measured, anew)):
-        for line in lines:
-            of.setdefault(line.what, []).append(line)
-    return [line for lines in (tables | anew).values() for line in lines]
 
 
 def all_lines(sizes: list[int], only: Sequence[str] | None = None) -> Iterator[Line]:

@@ -48,6 +48,16 @@ def write(lines: Iterable[Line], measured_on: dict[str, str], path: Path = PATH)
     path.write_text(json.dumps(held, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def renewed(before: Iterable[Line], measured: Iterable[Line]) -> list[Line]:
+    """The lines of a run of before, with those of the same tables measured anew in their places."""
+    tables: dict[str, list[Line]] = {}
+    anew: dict[str, list[Line]] = {}
+    for lines, of in ((before, tables), (measured, anew)):
+        for line in lines:
+            of.setdefault(line.what, []).append(line)
+    return [line for lines in (tables | anew).values() for line in lines]
+
+
 def read(path: Path = PATH) -> tuple[list[Line], dict[str, str]]:
     """The lines and the machine of the last run."""
     held = json.loads(path.read_text(encoding="utf-8"))

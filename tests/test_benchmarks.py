@@ -104,6 +104,13 @@ def test_a_document_without_exactly_one_block_is_refused(document: str) -> None:
         replaced(document, "x", "new")
 
 
+def test_what_is_measured_anew_takes_the_place_of_its_table() -> None:
+    old = [replace(LINE, what=what, value=value) for what, value in (("a", 1.0), ("b", 2.0), ("a", 3.0), ("c", 4.0))]
+    new = [replace(LINE, what=what, value=value) for what, value in (("a", 5.0), ("d", 6.0))]
+    found = [(line.what, line.value) for line in results.renewed(old, new)]
+    assert found == [("a", 5.0), ("b", 2.0), ("c", 4.0), ("d", 6.0)]
+
+
 def test_the_documents_show_what_was_measured() -> None:
     lines, machine = results.read()
     assert {*report.SUMMARY} <= {line.what for line in lines if line.reached is not None}
