@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::scores::kernels::{self, Divided, Filled, GROUPS, Instructions, MOST_LANES};
+use crate::scores::kernels::{self, Filled, GROUPS, Instructions, MOST_LANES};
 use crate::scores::keys::{KEY_LANES, Keys};
 use crate::scores::pass::{Index, Scanned, Shape, best_of, stripes_per_turn, threads_for};
 use crate::scores::scale::Scale;
@@ -172,7 +172,6 @@ impl Blocks<'_> {
         stripe * length..((stripe + 1) * length).min(self.len())
     }
 
-    /// The first block of a stripe is as long as any.
     #[inline(always)]
     pub fn block(&self, stripe: usize, lane: usize) -> Block {
         let start = stripe * self.lanes * self.rows;
@@ -263,39 +262,68 @@ impl Blocks<'_> {
 
 /// Bounds of the weights of items, blocks and stripes, measured from any `top`.
 impl Blocks<'_> {
-    /// The bounds of the maxima of as many stripes, from `first` on, as `into` has places; and their sum.
+    /// The bounds of the maxima of as many stripes, from `first` on, as `into` has places.
     #[inline]
-    pub fn stripe_bounds(
-        &self,
-        top: Score,
-        scale: &Scale,
-        bounds: WeightBounds,
-        first: usize,
-        into: &mut [u64],
-    ) -> u64 {
+    pub fn stripe_bounds(&self, top: Score, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) {
         with_best!(self.index, top, (best, top) => {
             let maxima = &best.of_stripes[first..first + into.len()];
-            kernels::fill_bounds(self.level, maxima, top, scale, bounds, into).sum
-        })
+            kernels::fill_bounds(self.level, maxima, top, scale, bounds, into);
+        });
     }
 
-    /// The bounds of the blocks of stripes from `first` on, summed up in rows behind each other: place `[row][group]` has those of the
-    /// first `row + 1` blocks of a group, which is every [`GROUPS`]-th block. Stripes with a bound in `whole_stripes` are left out.
-    pub fn group_sums(
+    /// The sums over the items of each group of blocks of their blocks' bounds, for as many stripes, from `first` on, as `into` has
+    /// places. A group is every [`GROUPS`]-th block. Stripes with a bound of their own in `whole_stripes` are left out.
+    pub fn group_weights(
         &self,
         top: Score,
         scale: &Scale,
         bounds: WeightBounds,
         first: usize,
         whole_stripes: &[u64],
-        into: (&mut [Divided], &mut Vec<[u64; GROUPS]>),
+        into: &mut [[u64; GROUPS]],
     ) {
-        let divided = whole_stripes.iter().filter(|&&whole| whole == 0).count();
-        into.1.reserve(divided * (self.lanes / GROUPS));
+        let (lanes, is_full) = (self.lanes, self.stripe_range(first + into.len() - 1).len() == self.lanes * self.rows);
+        let full = into.len() - usize::from(!is_full);
+        let ((into, last), (whole, of_last)) = (into.split_at_mut(full), whole_stripes.split_at(full));
         with_best!(self.index, top, (best, top) => {
-            let maxima = &best.of_blocks[first * self.lanes..];
-            kernels::fill_group_sums(self.level, (maxima, self.lanes), top, scale, bounds, whole_stripes, into);
+            let (maxima, of_rest) = best.of_blocks[first * lanes..].split_at(full * lanes);
+            kernels::fill_group_sums(self.level, maxima, (lanes, self.rows), top, scale, (bounds, whole), into);
+            if let ([last], [0]) = (last, of_last) {
+                // The last row is incomplete.
+                let count = self.stripe_range(first + full).len();
+                let last = std::slice::from_mut(last);
+                kernels::fill_group_sums(self.level, &of_rest[..lanes], (lanes, count / lanes), top, scale, (bounds, &[0]), last);
+                for (lane, maximum) in of_rest[..count % lanes].iter().enumerate() {
+                    last[0][lane % GROUPS] += bounds.at(scale.octaves(maximum.gap_below(top)));
+                }
+            }
         });
+    }
+
+    /// The block at `position` of a group's items, each as long as its block's bound; that bound, and how far from the block's start.
+    #[inline]
+    pub fn block_at(
+        &self,
+        top: Score,
+        scale: &Scale,
+        bounds: WeightBounds,
+        (stripe, group): (usize, usize),
+        mut position: u64,
+    ) -> (Block, u64, u64) {
+        with_best!(self.index, top, (best, top) => {
+            let maxima = best.of_stripe(stripe, self.lanes);
+            let mut lane = group;
+            loop {
+                let block = self.block(stripe, lane);
+                let bound = bounds.at(scale.octaves(maxima[lane].gap_below(top)));
+                let length = bound * block.len as u64;
+                if position < length {
+                    return (block, bound, position);
+                }
+                position -= length;
+                lane += GROUPS;
+            }
+        })
     }
 
     /// The bounds of the items from `first` on, one for each place of `into`: at most [`MOST_LANES`].

@@ -121,24 +121,23 @@ fn no_position_hides_a_value_that_is_not_finite() {
 }
 
 #[test]
-fn weights_of_groups_are_the_sums_over_their_blocks() {
+fn weights_of_groups_are_the_sums_over_their_items() {
     let mut entropy = seeded(4);
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
     for len in [1_usize, 20, 1000, 2048, 7000] {
         let scores: Vec<f64> = (0..len).map(|_| entropy.below(300) as f64).collect();
         for level in Instructions::available() {
             let blocks = Blocks::with_threads(View::of(&scores), 1, level).unwrap();
-            let (top, weights) = (blocks.top(), WeightBounds::for_count(len));
-            let stripes = blocks.stripes();
-            let (mut divided, mut sums) = (vec![Divided::default(); stripes], Vec::new());
-            blocks.group_sums(top, &scale, weights, 0, &vec![0; stripes], (&mut divided, &mut sums));
-            for (stripe, Divided { length, first }) in divided.into_iter().enumerate() {
-                let mut expected = [0; GROUPS];
+            let (top, weights, stripes) = (blocks.top(), WeightBounds::for_count(len), blocks.stripes());
+            let mut groups = vec![[0; GROUPS]; stripes];
+            blocks.group_weights(top, &scale, weights, 0, &vec![0; stripes], &mut groups);
+            for (stripe, groups) in groups.into_iter().enumerate() {
+                let mut sums = [0; GROUPS];
                 for lane in 0..blocks.lanes() {
-                    expected[lane % GROUPS] += weights.of(&scale, top, blocks.block_maximum(stripe, lane));
-                    assert_eq!(sums[first + lane / GROUPS][lane % GROUPS], expected[lane % GROUPS]);
+                    let bound = weights.of(&scale, top, blocks.block_maximum(stripe, lane));
+                    sums[lane % GROUPS] += bound * blocks.block(stripe, lane).len as u64;
                 }
-                assert_eq!(length, expected.iter().sum::<u64>());
+                assert_eq!(groups, sums);
             }
         }
     }

@@ -20,8 +20,7 @@ pub const fn lanes(size: usize) -> usize {
 /// The most values a row has.
 pub const MOST_LANES: usize = 64;
 
-/// Groups of the blocks of a stripe, every eighth each: as many values as a vector of the widest kind has, so that they are summed
-/// up side by side.
+/// Groups of the blocks of a stripe: as many values as a vector of the widest kind has, so that they are summed up side by side.
 pub const GROUPS: usize = 8;
 
 /// How far ahead of the scan, and for every how many bytes, memory is asked for. The processor's own prefetching stops
@@ -170,32 +169,29 @@ fn largest_baseline<W: Lane>(values: &[W]) -> W {
 
 #[inline(always)]
 fn group_sums_baseline<W: Lane>(
-    (maxima, lanes): (&[W], usize),
+    maxima: &[W],
+    (lanes, rows): (usize, usize),
     top: W,
     scale: &Scale,
-    bounds: WeightBounds,
-    whole_stripes: &[u64],
-    into: (&mut [Divided], &mut Vec<[u64; GROUPS]>),
+    (bounds, whole_stripes): (WeightBounds, &[u64]),
+    into: &mut [[u64; GROUPS]],
 ) {
-    let (divided, sums) = into;
-    let (rows, mut first) = (lanes / GROUPS, sums.len());
-    let mut parts = sums.spare_capacity_mut().chunks_exact_mut(rows);
-    for ((maxima, divided), &whole) in maxima.chunks_exact(lanes).zip(divided).zip(whole_stripes) {
+    for ((maxima, sums), &whole) in maxima.chunks_exact(lanes).zip(into).zip(whole_stripes) {
         if whole > 0 {
             continue;
         }
-        let (mut running, part) = ([0; GROUPS], parts.next().expect("room for all"));
-        for (row, sums) in maxima.as_chunks::<GROUPS>().0.iter().zip(part) {
-            for group in 0..GROUPS {
-                running[group] += bounds.at(scale.octaves(row[group].gap_below(top)));
+        // Many at a time, so that whole vectors are summed up.
+        let mut running = [0; 4 * GROUPS];
+        for row in maxima.as_chunks::<{ 4 * GROUPS }>().0 {
+            for lane in 0..4 * GROUPS {
+                running[lane] += bounds.at(scale.octaves(row[lane].gap_below(top)));
             }
-            sums.write(running);
         }
-        *divided = Divided { length: running.iter().sum(), first };
-        first += rows;
+        for group in 0..GROUPS {
+            let [one, two, three, four] = [0, 1, 2, 3].map(|row| running[row * GROUPS + group]);
+            sums[group] = (one + two + three + four) * rows as u64;
+        }
     }
-    // SAFETY: all of them were written.
-    unsafe { sums.set_len(first) };
 }
 
 #[inline(always)]
@@ -259,14 +255,14 @@ macro_rules! compiled_for {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $sums<W: Lane>(
-            maxima: (&[W], usize),
+            maxima: &[W],
+            shape: (usize, usize),
             top: W,
             scale: &Scale,
-            bounds: WeightBounds,
-            whole_stripes: &[u64],
-            into: (&mut [Divided], &mut Vec<[u64; GROUPS]>),
+            bounds: (WeightBounds, &[u64]),
+            into: &mut [[u64; GROUPS]],
         ) {
-            group_sums_baseline(maxima, top, scale, bounds, whole_stripes, into);
+            group_sums_baseline(maxima, shape, top, scale, bounds, into);
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -320,26 +316,19 @@ pub fn largest_of<W: Lane>(level: Instructions, values: &[W]) -> W {
     at_level!(level, largest_avx512, largest_avx2, largest_baseline, (values))
 }
 
-/// A stripe whose blocks have bounds of their own: what these come to, and where their sums begin.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Divided {
-    pub length: u64,
-    pub first: usize,
-}
-
-/// The weight bounds of the blocks of each stripe, of so many lanes, without a bound of its own: summed up within their groups, of each
-/// group's first block, of its first two, and so on.
+/// For stripes of so many lanes and rows, the sums over the items of each group of blocks of their blocks' weight bounds, but for
+/// stripes with a bound of their own.
 #[inline]
 pub fn fill_group_sums<W: Lane>(
     level: Instructions,
-    maxima: (&[W], usize),
+    maxima: &[W],
+    shape: (usize, usize),
     top: W,
     scale: &Scale,
-    bounds: WeightBounds,
-    whole_stripes: &[u64],
-    into: (&mut [Divided], &mut Vec<[u64; GROUPS]>),
+    bounds: (WeightBounds, &[u64]),
+    into: &mut [[u64; GROUPS]],
 ) {
-    at_level!(level, sums_avx512, sums_avx2, group_sums_baseline, (maxima, top, scale, bounds, whole_stripes, into));
+    at_level!(level, sums_avx512, sums_avx2, group_sums_baseline, (maxima, shape, top, scale, bounds, into));
 }
 
 /// The weight bounds of `scores`, one by one; the two slices must have the same length.

@@ -3,13 +3,15 @@
 //! [`BlockLine`] has one bound a block, or a stripe where all of it is far below the top: made in a moment. [`ItemTable`]
 //! has one an item, for draws by the thousand. Proof: `proofs/exact_sampling.md`, Propositions 1 and 4.
 
+use std::ops::Range;
+
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
 use crate::exact::coin::Exponential;
 use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::block_index::Blocks;
-use crate::scores::kernels::{Divided, GROUPS, MOST_LANES};
+use crate::scores::kernels::{GROUPS, MOST_LANES};
 use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::weight_bounds::WeightBounds;
@@ -59,13 +61,16 @@ pub(super) fn visit_blocks(blocks: &Blocks<'_>, wanted: impl Fn(Score) -> bool, 
     }
 }
 
-/// An item and the bound it has.
+/// An item, the bound it has, and where on the line it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub index: usize,
     pub weight: u64,
+    pub end: u64,
     /// How far from its start the position lies that was asked for.
     pub into: u64,
+    /// Where the items that lie side by side with it, and have the same bound, end.
+    pub equals_end: u64,
 }
 
 /// A line from which an item is proposed with probability proportional to its bound.
@@ -95,9 +100,6 @@ pub trait WeightLine {
 }
 
 /// A line with one bound a block.
-///
-/// A stripe's part has as many rows as its blocks have items, each with all blocks side by side: so the rest of a position is told
-/// from its row by one division. What a block lacks in the last row belongs to no item.
 #[derive(Clone)]
 pub struct BlockLine {
     weights: WeightBounds,
@@ -105,42 +107,25 @@ pub struct BlockLine {
     ends: Vec<u64>,
     /// The bound of all items of a stripe, or 0 where every block has its own.
     whole_stripes: Vec<u64>,
-    /// The most that a stripe with one bound for all may come to.
-    most_whole: u64,
-    /// Stripes whose blocks have their own: what one row comes to, and where in `sums` they are.
-    divided: Vec<Divided>,
-    /// See [`Blocks::group_sums`].
-    sums: Vec<[u64; GROUPS]>,
+    /// Of a stripe whose blocks have their own, the sums over the items of its groups of blocks.
+    groups: Vec<[u64; GROUPS]>,
 }
-
-/// Stripes with one bound for all their items come together to this part of the line at most when it is made, and later to a quarter.
-const SHARE_OF_WHOLE: u64 = 8;
 
 impl BlockLine {
     pub fn new(round: &Round<'_, '_>) -> Self {
         let weights = WeightBounds::for_count(round.blocks.len());
-        let (ends, whole_stripes, divided, sums) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut line = Self { weights, ends, whole_stripes, most_whole: 0, divided, sums };
+        let stripes = round.blocks.stripes();
+        let (whole_stripes, groups) = (vec![0; stripes], vec![[0; GROUPS]; stripes]);
+        let mut line = Self { weights, ends: Vec::with_capacity(stripes), whole_stripes, groups };
         line.rebuild(round);
         line
     }
 
     /// Compute all bounds, after the round's top changed.
     pub fn rebuild(&mut self, round: &Round<'_, '_>) {
-        let Round { blocks, scale, top, .. } = *round;
-        let stripes = blocks.stripes();
-        self.whole_stripes.resize(stripes, 0);
-        let sum = blocks.stripe_bounds(top, scale, self.weights, 0, &mut self.whole_stripes);
-        // A stripe has a block with its own bound and as many items as the first, but for the last stripe of several.
-        let last = if stripes > 1 { self.whole_stripes[stripes - 1] } else { 0 };
-        self.most_whole = (sum - last) * blocks.block(0, 0).len as u64 / SHARE_OF_WHOLE / stripes as u64;
-        (0..stripes).for_each(|stripe| self.drop_if_divided(round, stripe));
-        self.sums.clear();
-        self.divided.resize(stripes, Divided::default());
-        let into = (&mut self.divided[..], &mut self.sums);
-        blocks.group_sums(top, scale, self.weights, 0, &self.whole_stripes, into);
+        let stripes = round.blocks.stripes();
+        self.bound(round, 0..stripes);
         self.ends.clear();
-        self.ends.reserve(stripes);
         let mut total = 0;
         for stripe in 0..stripes {
             total += self.length(round, stripe);
@@ -148,18 +133,25 @@ impl BlockLine {
         }
     }
 
-    /// Keep a stripe's bound only if its items are unlikely, and come to little with that bound.
-    fn drop_if_divided(&mut self, round: &Round<'_, '_>, stripe: usize) {
-        let whole = &mut self.whole_stripes[stripe];
-        if *whole > self.weights.half() || *whole * round.blocks.stripe_range(stripe).len() as u64 > self.most_whole {
-            *whole = 0;
+    /// Compute the bounds of some stripes: one for all of a stripe, if all such stripes together come to no more than one item at
+    /// the top.
+    fn bound(&mut self, round: &Round<'_, '_>, stripes: Range<usize>) {
+        let Round { blocks, scale, top, .. } = *round;
+        let whole_stripes = &mut self.whole_stripes[stripes.clone()];
+        blocks.stripe_bounds(top, scale, self.weights, stripes.start, whole_stripes);
+        let most = (1 << self.weights.bits) / blocks.stripes() as u64;
+        for (whole, stripe) in whole_stripes.iter_mut().zip(stripes.clone()) {
+            if *whole > self.weights.half() || *whole * blocks.stripe_range(stripe).len() as u64 > most {
+                *whole = 0;
+            }
         }
+        blocks.group_weights(top, scale, self.weights, stripes.start, whole_stripes, &mut self.groups[stripes]);
     }
 
     /// The length of a stripe whose bounds are known.
     fn length(&self, round: &Round<'_, '_>, stripe: usize) -> u64 {
         match self.whole_stripes[stripe] {
-            0 => self.divided[stripe].length * round.blocks.block(stripe, 0).len as u64,
+            0 => self.groups[stripe].iter().sum(),
             whole => whole * round.blocks.stripe_range(stripe).len() as u64,
         }
     }
@@ -167,25 +159,10 @@ impl BlockLine {
     /// Compute one stripe's bounds, after its blocks changed.
     pub fn refresh(&mut self, round: &Round<'_, '_>, stripe: usize) {
         let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
-        let whole = &mut self.whole_stripes[stripe..=stripe];
-        let was_divided = *whole == [0];
-        round.blocks.stripe_bounds(round.top, round.scale, self.weights, stripe, whole);
-        self.drop_if_divided(round, stripe);
-        // Anew behind the others, and then into its place if it has one.
-        let (place, end, whole) = (self.divided[stripe].first, self.sums.len(), &self.whole_stripes[stripe..=stripe]);
-        let into = (&mut self.divided[stripe..=stripe], &mut self.sums);
-        round.blocks.group_sums(round.top, round.scale, self.weights, stripe, whole, into);
-        if was_divided {
-            self.sums.copy_within(end.., place);
-            self.sums.truncate(end);
-            self.divided[stripe].first = place;
-        }
+        self.bound(round, stripe..stripe + 1);
         let change = self.length(round, stripe).wrapping_sub(before);
         for end in &mut self.ends[stripe..] {
             *end = end.wrapping_add(change);
-        }
-        if self.ends[self.ends.len() - 1] < 4 * self.most_whole * self.ends.len() as u64 {
-            self.rebuild(round); // the line is half as long as it was at least: stripes with one bound would come to too much
         }
     }
 
@@ -215,43 +192,33 @@ impl WeightLine for BlockLineOf<'_, '_, '_> {
 
     #[inline(always)]
     fn at(&mut self, position: u64) -> Segment {
-        let blocks = self.round.blocks;
+        let Round { blocks, scale, top, .. } = *self.round;
         let ends = &self.line.ends;
         let stripe = ends.partition_point(|&end| end <= position);
         let rest = position - if stripe == 0 { 0 } else { ends[stripe - 1] };
         let whole = self.line.whole_stripes[stripe];
         if let Some(item) = rest.checked_div(whole) {
             let (index, into) = (blocks.stripe_range(stripe).start + item as usize, rest % whole);
-            return Segment { index, weight: whole, into };
+            let end = position + (whole - into);
+            return Segment { index, weight: whole, end, into, equals_end: ends[stripe] };
         }
-        let Divided { length, first } = self.line.divided[stripe];
-        let (row, rest) = (rest / length, rest % length);
-        let sums = &self.line.sums[first..first + blocks.lanes() / GROUPS];
         // The group, by a sum and a comparison each, then the block in it.
-        let (mut group, mut start, mut end) = (0, 0, 0);
-        for sum in &sums[sums.len() - 1][..GROUPS - 1] {
+        let (mut lane, mut start, mut end) = (0, 0, 0);
+        for sum in &self.line.groups[stripe][..GROUPS - 1] {
             end += sum;
             let is_behind = end <= rest;
-            (group, start) = if is_behind { (group + 1, end) } else { (group, start) };
+            (lane, start) = if is_behind { (lane + 1, end) } else { (lane, start) };
         }
-        let (group, rest) = (group % GROUPS, rest - start);
-        // Without a branch, which could not be foreseen.
-        let (mut place, mut start) = (0, 0);
-        for sums in &sums[..sums.len() - 1] {
-            let is_behind = sums[group] <= rest;
-            (place, start) = if is_behind { (place + 1, sums[group]) } else { (place, start) };
-        }
-        let (weight, into) = (sums[place][group] - start, rest - start);
-        let index = blocks.stripe_range(stripe).start + row as usize * blocks.lanes() + place * GROUPS + group;
-        Segment { index, weight, into }
+        let (block, weight, rest) = blocks.block_at(top, scale, self.line.weights, (stripe, lane), rest - start);
+        let (row, into) = (rest / weight, rest % weight);
+        let index = block.first + row as usize * blocks.lanes();
+        let equals_end = position + (weight * block.len as u64 - rest);
+        Segment { index, weight, end: position + (weight - into), into, equals_end }
     }
 
     #[inline(always)]
     fn own_weight(&self, place: &Segment) -> u64 {
         let Round { blocks, scale, top, .. } = *self.round;
-        if place.index >= blocks.len() {
-            return 0;
-        }
         self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
     }
 
@@ -354,8 +321,8 @@ impl WeightLine for &ItemTable {
     #[inline]
     fn at(&mut self, position: u64) -> Segment {
         let index = self.item_at(position);
-        let weight = self.weight(index);
-        Segment { index, weight, into: position - (self.ends[index] - weight) }
+        let (weight, end) = (self.weight(index), self.ends[index]);
+        Segment { index, weight, end, into: position - (end - weight), equals_end: end }
     }
 
     #[inline]

@@ -10,23 +10,22 @@ fn walk<L: WeightLine>(round: &Round<'_, '_>, mut line: L, context: &str) {
     let (mut start, mut seen, mut likely) = (0, vec![false; round.blocks.len()], Vec::new());
     while start < line.total() {
         let place = line.at(start);
-        assert!(place.into == 0 && start + place.weight <= line.total(), "{context}");
-        let into = entropy.below(place.weight);
-        assert_eq!(line.at(start + into), Segment { into, ..place }, "{context}");
-        if place.index >= seen.len() {
-            assert_eq!(line.own_weight(&place), 0, "what belongs to no item");
-            start += place.weight;
-            continue;
-        }
+        assert_eq!(place.end - start, place.weight, "{context}");
+        assert!(place.end <= place.equals_end && place.equals_end <= line.total(), "{context}");
         let probability = libm::exp(-round.scale.exponent(round.top, round.blocks.get(place.index)));
         assert!(place.weight as f64 / one >= probability * (1.0 - 1e-12), "{context}");
         assert!(!std::mem::replace(&mut seen[place.index], true), "{context}");
         let own = line.own_weight(&place);
         assert!(own as f64 / one >= probability * (1.0 - 1e-12) && own <= place.weight, "{context}");
+        let into = entropy.below(place.weight);
+        assert_eq!(line.at(start + into), Segment { into, ..place }, "{context}");
+        if place.equals_end > place.end {
+            assert_eq!(line.at(place.equals_end - 1).weight, place.weight, "{context}");
+        }
         if place.weight > 1 << (line.bits() - 1) {
             likely.push(place.index);
         }
-        start += place.weight;
+        start = place.end;
     }
     assert!(seen.into_iter().all(|seen| seen), "{context}");
     let mut visited = Vec::new();
