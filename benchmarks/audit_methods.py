@@ -1,4 +1,4 @@
-"""Other people's ways to audit a mechanism, written anew from their papers and settings: none is on a package index.
+"""Other people's ways to audit a mechanism, written anew after their code and its settings: none is on a package index.
 
 Each takes the same outputs for two neighbours, answers with the same confidence as `dpselect.audit`, and has the help
 that a person who knows the mechanism would give it: numbers as they are, flags for what is no number, one scale.
