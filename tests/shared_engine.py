@@ -1,7 +1,7 @@
-"""One empty database for all questions of a test process: opening one takes 15 ms, longer than most questions.
+"""One empty database for each file of the examples: opening one takes 15 ms, longer than most questions.
 
 It is used in `make test`, also by the examples of documents, but not in tests of the database itself. Each question has
-its own connection, but not a new database. In `make test-slow` each question opens its own database, as for users.
+its own connection, but not a new database. In `make test-slow` each question of a file opens its own, as for users.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def _database(_process: int, *paths: str) -> Connection:
 
 @contextmanager
 def shared(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
-    """Like `connected`, on the shared database, or on one for a file of the examples; not with other settings."""
-    others = any(not Path(path).is_relative_to(_EXAMPLES) for path in paths)
+    """Like `connected`, on a shared database for a file of the examples; not with other settings."""
+    others = not paths or any(not Path(path).is_relative_to(_EXAMPLES) for path in paths)
     if memory_limit is not None or others or connection.SETTINGS != _PLAIN:
         with connected(memory_limit=memory_limit, paths=paths) as own:
             yield own

@@ -209,6 +209,7 @@ def test_the_engine_reaches_nothing_and_spills_where_only_the_user_can_read() ->
             database.execute("SELECT * FROM 'examples/data/clicks.parquet'")
         with pytest.raises(duckdb.Error):
             database.execute("SET enable_external_access = true")
+    connection.end_idle()
     assert not folder.exists()
 
 
@@ -233,6 +234,7 @@ class InterruptedConnection:
 
 def test_control_c_while_the_engine_is_set_up_is_control_c(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = duckdb.connect
+    connection.end_idle()
     monkeypatch.setattr(duckdb, "connect", lambda *_, **__: InterruptedConnection(connect(":memory:")))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever ran before
     try:

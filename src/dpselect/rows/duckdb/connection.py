@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -83,31 +84,67 @@ _CLOSED = "SET python_enable_replacements = false; SET enable_external_access = 
 _PROGRESS = "SET enable_progress_bar_print = false; SET enable_progress_bar = true"
 """Needed to query its progress; nothing is printed. Where it is refused, no progress is known."""
 
+_idle: dict[str, tuple[Connection, ExitStack]] = {}
+"""An empty database without files, for the next question: to open and close one takes longer than most questions."""
+
+
+@atexit.register
+def end_idle() -> None:
+    """Close it: at the end, and before the process forks, as a child has none of its threads."""
+    for _, held in filter(None, [_idle.pop("plain", None)]):
+        held.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=end_idle)
+
 
 @contextmanager
 def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
-    """An empty database in memory.
+    """An empty database in memory, for one question at a time.
 
     Args:
         memory_limit: bytes that it may use before it spills to a folder that only this user can read. The folder is
-            removed at the end or, after a kill, by the next process. None: four fifths of the machine's memory.
+            removed with the database or, after a kill, by the next process. None: four fifths of the machine's memory.
         paths: files that it may read; it can reach no others.
     """
+
+    is_plain = memory_limit is None and not paths
+    with ExitStack() as held:
+        connection, opened = (_idle.pop("plain", None) if is_plain else None) or _opened(memory_limit, paths)
+        held.enter_context(opened)
+        yield connection
+        if is_plain:
+            try:
+                for kind, name in connection.execute(_LEFT).fetchall():
+                    connection.unregister(name)
+                    connection.execute(f'DROP {kind} IF EXISTS "{name}"')
+            except RuntimeError:  # Ctrl-C, as below
+                raise KeyboardInterrupt from None
+            emptied = connection, held.pop_all()
+            if _idle.setdefault("plain", emptied) is not emptied:  # another thread's is there
+                emptied[1].close()
+
+
+_LEFT = """SELECT 'VIEW', view_name FROM duckdb_views() WHERE temporary AND NOT internal
+UNION ALL SELECT 'TABLE', table_name FROM duckdb_tables()"""
+
+
+def _opened(memory_limit: int | None, paths: Sequence[str]) -> tuple[Connection, ExitStack]:
     import duckdb
 
     limit = {} if memory_limit is None else {"memory_limit": f"{memory_limit}B"}
-    with (
-        spill_folder() as spill,
-        duckdb.connect(":memory:", config={**SETTINGS, **limit, "temp_directory": spill}) as connection,
-    ):
-        allowed = f"SET allowed_paths = [{', '.join(map(literal, paths))}]"
+    with ExitStack() as held:
+        spill = held.enter_context(spill_folder())
+        opening = duckdb.connect(":memory:", config={**SETTINGS, **limit, "temp_directory": spill})
+        connection = held.enter_context(opening)
         try:
             with suppress(duckdb.InvalidInputException):  # in a notebook, where ipywidgets is missing
                 connection.execute(_PROGRESS)
-            connection.execute(f"{allowed}; {_CLOSED}")
+            connection.execute(f"SET allowed_paths = [{', '.join(map(literal, paths))}]; {_CLOSED}")
         except RuntimeError:  # not one of the engine's own errors: it raises this for Ctrl-C while it is busy
             raise KeyboardInterrupt from None
-        yield connection
+        return connection, held.pop_all()
 
 
 def literal(text: str) -> str:

@@ -150,7 +150,12 @@ def answer(
         InvalidDataError: the table cannot be read to its end. This never depends on a row's content.
         SelectionError: memory or temporary disk space ran out.
     """
-    running = _first_to_end(scan, query, progress, memory_limit)
+    import duckdb
+
+    direct = scan.direct()
+    running = _ask(direct or scan, query, progress, memory_limit)
+    if direct and not isinstance(running.exception(), duckdb.OutOfMemoryException | MemoryError | None):
+        running = _ask(scan, query, progress, memory_limit)  # may succeed, or give a precise error
     with TranslatedErrors(lambda error: scan.failure or unanswered(_as_our_own(error), scan.shown, hint="")):
         try:
             return running.result()
@@ -158,26 +163,12 @@ def answer(
             del running  # it holds a reference to the engine's error
 
 
-def _first_to_end(
-    scan: Scan, query: Query[Answer], progress: Progress | None, memory_limit: int | None
-) -> Future[Answer]:
-    """Try a direct scan first. If it fails, the stream may succeed, or give a precise error."""
-    import duckdb
-
-    if (direct := scan.direct()) is not None:
-        running = _ask(direct, query, progress, memory_limit)
-        error = running.exception()
-        if error is None or isinstance(error, duckdb.OutOfMemoryException | MemoryError):
-            return running
-    return _ask(scan, query, progress, memory_limit)
-
-
 def _ask(
     reading: Scan | DirectScan, query: Query[Answer], progress: Progress | None, memory_limit: int | None
 ) -> Future[Answer]:
     """Run one pass to its end."""
-    with connected(memory_limit=memory_limit, paths=reading.paths) as connection:
-        running: Future[Answer] = Future()
+    running: Future[Answer] = Future()
+    with suppress(_FailedError), connected(memory_limit=memory_limit, paths=reading.paths) as connection:
         given = _fulfil, running, connection, reading, query
         worker = Thread(target=copy_context().run, args=given, daemon=True)  # knows of a seeded block
         try:
@@ -195,7 +186,13 @@ def _ask(
         finally:
             with suppress(RuntimeError):  # it was never started
                 worker.join()
+        if running.exception() is not None:
+            raise _FailedError  # what is left in the database of a query that failed is not for the next one
     return running
+
+
+class _FailedError(Exception):
+    """The error itself is that of the future."""
 
 
 def _fulfil(running: Future[Answer], connection: Connection, reading: Scan | DirectScan, query: Query[Answer]) -> None:
