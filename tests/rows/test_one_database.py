@@ -18,6 +18,7 @@ import pytest
 
 from dpselect import Dataset
 from dpselect.errors import InvalidDataError
+from dpselect.rows.duckdb import engine
 from dpselect.rows.duckdb.connection import end_idle
 
 SURE = 1e6
@@ -36,6 +37,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
     end_idle()
     monkeypatch.setattr(duckdb, "connect", counted)
+    monkeypatch.setattr(engine, "_POLL_SECONDS", 60)  # no question takes long, whatever else the machine does
     yield found
     end_idle()
 
@@ -108,6 +110,14 @@ def test_a_question_that_fails_closes_it(opened: list[Any]) -> None:
     assert len(opened) == 2
 
 
+def test_a_question_that_takes_long_closes_it(opened: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it may have taken much memory, which the engine would keep."""
+    monkeypatch.setattr(engine, "_POLL_SECONDS", 0.01)
+    ages(Stream(lambda: threading.Event().wait(0.05)))
+    ages(people(3))
+    assert len(opened) == 2
+
+
 def test_questions_at_once_have_one_each(opened: list[Any]) -> None:
     """Each waits amid its rows until the other is there, too."""
     both = threading.Barrier(2, timeout=60)
@@ -128,6 +138,8 @@ FORKS = """\
 import os, sys
 import pyarrow as pa
 from dpselect import Dataset
+from dpselect.rows.duckdb import engine
+engine._POLL_SECONDS = 60
 def count():
     return Dataset(pa.table({"id": range(90_000)}), unit="id").count(epsilon=1e6).value
 assert count() == 90_000

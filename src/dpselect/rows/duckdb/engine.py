@@ -168,7 +168,8 @@ def _ask(
 ) -> Future[Answer]:
     """Run one pass to its end."""
     running: Future[Answer] = Future()
-    with suppress(_FailedError), connected(memory_limit=memory_limit, paths=reading.paths) as connection:
+    is_long = False
+    with suppress(_UsedUpError), connected(memory_limit=memory_limit, paths=reading.paths) as connection:
         given = _fulfil, running, connection, reading, query
         worker = Thread(target=copy_context().run, args=given, daemon=True)  # knows of a seeded block
         try:
@@ -177,6 +178,7 @@ def _ask(
                 with suppress(TimeoutError):
                     running.exception(timeout=_POLL_SECONDS)
                     break
+                is_long = True
                 if progress is not None:
                     progress(reading.fraction(connection))
         except BaseException:  # mainly Ctrl-C, which only this thread receives, also while the other one starts
@@ -186,13 +188,13 @@ def _ask(
         finally:
             with suppress(RuntimeError):  # it was never started
                 worker.join()
-        if running.exception() is not None:
-            raise _FailedError  # what is left in the database of a query that failed is not for the next one
+        if is_long or running.exception() is not None:
+            raise _UsedUpError
     return running
 
 
-class _FailedError(Exception):
-    """The error itself is that of the future."""
+class _UsedUpError(Exception):
+    """A question that failed leaves things behind, and a long one memory: the next one opens a new database."""
 
 
 def _fulfil(running: Future[Answer], connection: Connection, reading: Scan | DirectScan, query: Query[Answer]) -> None:
