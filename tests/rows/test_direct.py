@@ -16,7 +16,7 @@ import pytest
 
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb import connection, engine, scan
+from dpselect.rows.duckdb import connection, scan
 from dpselect.rows.files.source import FileSource
 from dpselect.rows.opening import open_table
 from dpselect.summaries import PublicCandidates
@@ -40,7 +40,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
         with monkeypatch.context() as patch:
             patch.setattr(scan.Scan, "_batches", watched)
             found = [ask(), not streamed]
-            patch.setattr(scan.Scan, "direct", lambda self: None)
+            patch.setattr(scan.Scan, "_direct", lambda self: ())
             return [ask(), *found]
 
     return both
@@ -192,14 +192,11 @@ def test_what_the_engine_cannot_read_is_left_to_the_stream(
     ways: Ways, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(1, 5), (2, 5)])
-    run = engine._run
 
-    def failing(database: Any, reading: Any, query: Any) -> Any:
-        if not isinstance(reading, scan.Scan):
-            raise duckdb.InvalidInputException("SENTINEL")
-        return run(database, reading, query)
+    def failing(*_: object) -> str:
+        raise duckdb.InvalidInputException("SENTINEL")
 
-    monkeypatch.setattr(engine, "_run", failing)
+    monkeypatch.setattr(scan.Scan, "_of_files", failing)
     assert ways(lambda: count(path, [5])) == [[2], [2], False]
 
 
@@ -215,11 +212,11 @@ def test_a_full_memory_is_said_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     path = write_parquet(tmp_path / "t.parquet", [(1, 5), (2, 5)])
     seen: list[object] = []
 
-    def full(database: Any, reading: Any, query: Any) -> Any:
-        seen.append(reading)
+    def full(*given: object) -> None:
+        seen.append(given)
         raise duckdb.OutOfMemoryException("SENTINEL")
 
-    monkeypatch.setattr(engine, "_run", full)
+    monkeypatch.setattr(scan.Scan, "attach", full)
     with pytest.raises(SelectionError, match="more memory or temporary disk space"):
         count(path, [5])
     assert len(seen) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -157,7 +158,12 @@ def test_a_folder_written_by_spark_is_a_table(tmp_path: Path) -> None:
         dps.Dataset(folder, unit="who")
     (folder / "_SUCCESS").touch()
     assert dps.Dataset(folder, unit="who").count(epsilon=1000.0).value == 3
+    year = tmp_path / "years" / "year=2026"
+    shutil.copytree(folder, year)
+    (year / "_SUCCESS").rename(year.parent / "_SUCCESS")
+    by_year = dps.Dataset(year.parent, unit="who").by("year", groups=["2025", "2026"])
+    assert by_year.count(epsilon=1000.0).value == {"2025": 0, "2026": 3}
     for each in folder.glob("part*"):
         each.write_text("")
-    with pytest.raises(refused, match="a file, not a folder"):
+    with pytest.raises(refused, match="a folder with files in it"):
         dps.Dataset(folder, unit="who")

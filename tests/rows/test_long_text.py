@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -25,7 +24,6 @@ from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.duckdb.cells import LONG, Cell, short_units
 from dpselect.rows.files import typed_files
 from dpselect.rows.opening import open_table
-from dpselect.rows.row_rules import Value, rule
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 from tests.rows.tables import scanned
 from tests.slow import SLOW
@@ -187,56 +185,16 @@ def test_slices_and_missing_units() -> None:
     assert short_units(pa.nulls(3, pa.large_string())).null_count == 3
 
 
-def written(chance: random.Random) -> str:
-    """A number or nearly one, in very many bytes."""
-
-    def some(*of: str) -> str:
-        return chance.choice(of)
-
-    digits = "".join(chance.choices("0123456789", k=chance.choice([1, 5, 18, 19, 20, 700, 1500])))
-    fraction = some("", ".", ".5", "." + "0" * 1500, "." + "0" * 1500 + "1", "." + digits)
-    exponent = some("", "e5", "E-700", "e" + "0" * 1500 + "3", "e99999", "e-1490", "e" + "9" * 1200)
-    start = some("", "\t", " " * 1500) + some("", "+", "-") + some("", "0" * 1100)
-    return start + digits + fraction + exponent + some("", " " * 1500, "\n" * 1500, "x")
-
-
-WORDS = [
-    "true" + " " * 2000,
-    "\v" * 2000 + "FALSE\r",
-    "\t" * 2000 + "2026-11-21 ",
-    "2026-11-21" + "\n" * 2000,
-    " " * 2000 + "2026-13-41",
-    " " * 2000,
-    "0" * 2000 + str(2**63 - 1),
-    "-" + "0" * 2000 + str(2**63),
-    "0" * 2000 + str(2**63),
-    "." * 2000,
-    "\u0667" * 2000,
-    "0.5" + "0" * 15 + "5" * 2000,
-    "9007199254740993." + "0" * 1500,
-    "9007199254740993." + "0" * 1500 + "1",
-]
-
-
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [kind for kind in CandidateKind if kind is not CandidateKind.TEXT])
-def test_long_texts_are_read_as_they_were(kind: CandidateKind) -> None:
-    chance = random.Random(20261122)
-    texts = pa.array([*WORDS, *(written(chance) for _ in range(1500))], pa.large_string())
-    short = Cell(Column("value", Holds.ANYTHING), kind).made(texts, None)
-    assert max(len(text) for text in short.to_pylist() if text is not None) <= LONG
-    read = [rule(Value(Column("", Holds.ANYTHING), kind), name, dialect.DUCKDB) for name in ("texts", "short")]
-    rows = pa.table({"texts": texts, "short": short})
-    differs = f"({read[0]})::VARCHAR IS DISTINCT FROM ({read[1]})::VARCHAR"
-    query = f"SELECT count({read[0]}), count(*) FILTER ({differs}) FROM rows"
-    ((number, different),) = duckdb.connect().register("rows", rows).execute(query).fetchall()
-    assert number > 0
-    assert different == 0
+def test_long_texts_are_no_numbers_dates_or_booleans(kind: CandidateKind) -> None:
+    text = {CandidateKind.DATE: "2026-11-21", CandidateKind.BOOLEAN: "true"}.get(kind, "7")
+    cells = pa.array([" " * (LONG - len(text)) + text, " " * LONG + text, "\u00e9" * LONG, None], pa.large_string())
+    assert Cell(Column("value", Holds.ANYTHING), kind).made(cells, None).to_pylist() == [cells[0].as_py()] + [None] * 3
 
 
 def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    who, where, number = "w" * 3000, "p" * 3000, "0" * 3000 + "7." + "0" * 3000
-    rows = [(f"{who}{i % 4}", f"{where}{i % 3}", f"{number}{'1' * (i % 2)}") for i in range(24)]
+    who, where = "w" * 3000, "p" * 3000
+    rows = [(f"{who}{i % 4}", f"{where}{i % 3}", f"{7 + i % 2}") for i in range(24)]
     path = tmp_path / "t.csv"
     path.write_text("unit,place,number\n" + "".join(",".join(row) + "\n" for row in rows))
 

@@ -20,6 +20,7 @@ from pyarrow import csv
 
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.rows.duckdb import cells, connection, engine
+from dpselect.rows.duckdb.scan import Scan
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Table
 from dpselect.summaries import CandidateCounts, PublicCandidates
@@ -88,14 +89,14 @@ def test_a_scan_can_be_interrupted(
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = threading.active_count()
-    calls, stopped, query = list[float](), threading.Event(), engine._run
+    calls, stopped, query = list[float](), threading.Event(), engine._found
 
-    def not_before(*arguments: Any) -> Any:
-        answer = query(*arguments)
+    def not_before(*arguments: Any, **about: Any) -> Any:
+        answer = query(*arguments, **about)
         assert stopped.wait(60)  # on a loaded machine all may be read before the caller's thread has looked so often
         return answer
 
-    monkeypatch.setattr(engine, "_run", not_before)
+    monkeypatch.setattr(engine, "_found", not_before)
 
     def progress(fraction: float) -> None:
         calls.append(fraction)
@@ -191,7 +192,7 @@ def test_engine_errors_are_replaced(
         raise error("SENTINEL")
 
     table = open_table(write_csv(tmp_path / "t.csv", [b"1,2"]))
-    monkeypatch.setattr(engine, "_run", fail)
+    monkeypatch.setattr(Scan, "attach", fail)
     with pytest.raises(SelectionError, match=text) as caught:
         run(table)
     assert "SENTINEL" not in str(caught.value)

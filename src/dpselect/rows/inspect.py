@@ -159,7 +159,7 @@ class _Numbered(Scan):
     If the engine can read the files by itself, it does: their cells have types then, and their rows no numbers.
     """
 
-    is_direct, _next = True, 0
+    _next = 0
 
     def __init__(self, source: Source, cells: Mapping[str, Cell], *, format: Format | None) -> None:
         self.left_out: list[int] = []
@@ -167,7 +167,6 @@ class _Numbered(Scan):
 
     def reader(self) -> Any:
         """The stream."""
-        self.is_direct = False
         self._read += [LINE] if self._source.has_lines else []
         more = [(f"raw_{name}", pa.large_string()) for name in self._texts] + [("nth", pa.int64())]
         return pa.RecordBatchReader.from_batches(pa.schema([*super().reader().schema, *more]), self._batches())
@@ -210,7 +209,7 @@ class Look:
         self.sought = {name: values[name] for name in sorted(values, key=["what", "number", "part"].index)}
         raw = "raw_who" if unit.holds in TEXTS else "who::VARCHAR"
         read = [f"{rule(statement.reads['who'], 'who', DUCKDB)} AS who", f"{raw} AS raw"]
-        read.append(f"{_NOWHERE} AS nth" if scan.is_direct else "nth")
+        read.append(f"{_NOWHERE} AS nth" if scan.paths else "nth")
         shown = ["who", "CASE WHEN who IS NULL THEN raw END AS raw", "nth"]
         for name, value in self.sought.items():
             counts = f"coalesce({_counts(name, value, self.lists)}, false)"
@@ -218,13 +217,13 @@ class Look:
             read.append(f"{_value(name, value)} AS {name}, {counts} AS counts_{name}, {text} AS text_{name}")
             state = f"CASE WHEN counts_{name} THEN 0 WHEN {name} IS NULL THEN 2 ELSE 1 END::TINYINT"
             shown.append(f"CASE WHEN counts_{name} THEN {name} END AS {name}, {state} AS state_{name}, text_{name}")
-        kind = "VIEW" if scan.is_direct else "TABLE"
+        kind = "VIEW" if scan.paths else "TABLE"
         inner = f"SELECT {', '.join(read)} FROM rows WHERE {' AND '.join(met) or 'true'}"
         connection.execute(f"CREATE TEMP {kind} cells AS SELECT {', '.join(shown)} FROM ({inner})")
         first, *others = self.sought
         used = f"CASE WHEN {' AND '.join(f'state_{each} = 0' for each in others) or 'true'} THEN {first} END"
         several = f"min({used}) < max({used})" if first in self.lists else f"count({used}) > 1"
-        nth = _NOWHERE if scan.is_direct else "min(nth)"
+        nth = _NOWHERE if scan.paths else "min(nth)"
         connection.execute(
             f"CREATE TEMP TABLE units AS SELECT who, {nth} AS nth, count(*) AS n, count({used}) AS usable,"
             f" {several} AS several FROM cells WHERE who IS NOT NULL GROUP BY who"

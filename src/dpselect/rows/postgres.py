@@ -114,12 +114,13 @@ class PostgreSQL(Dialect):
     def lot(self, columns: Sequence[str]) -> str:
         return "gen_random_uuid()"  # 122 bits of the server's cryptographic randomness
 
-    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
-        """SHA-256 of a new key and of the columns, each of `keys` after its length, with the place behind it."""
+    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
+        """SHA-256 of a new key and of the columns, each of `keys` after its length, with the value behind it."""
         texts = [f"COALESCE(OCTET_LENGTH(CAST({name} AS text)) || ':' || {name}, '-')" for name in keys]
-        key = " || ".join([f"'{os.urandom(32).hex()}'", *texts, f"':' || {place}"])
+        key = " || ".join([f"'{os.urandom(32).hex()}'", *texts, f"':' || {value}"])
         lot = f"encode(sha256(convert_to({key}, 'UTF8')), 'hex')"
-        return f'CAST(substr(min(({lot} || {place}) COLLATE "C"), 65) AS integer)'
+        type_ = self.types[kind] if places is None else "integer"  # by which a bit can be shifted
+        return f'CAST(substr(min(({lot} || {value}) COLLATE "C"), 65) AS {type_})'
 
 
 POSTGRESQL = PostgreSQL()
@@ -145,43 +146,41 @@ _BUILT_IN = {
 _MORE = {"citext": Holds.TEXT, "hstore": Holds.NESTED}
 """Types of extensions, in any schema."""
 
-_OF_TABLE = """\
-SELECT attname, atttypid FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON attrelid = pg_class.oid
-WHERE attrelid = CAST(%s AS regclass) AND relkind = ANY('{r,v,m,f,p}') AND attnum > 0 AND NOT attisdropped
-ORDER BY attnum"""
+_NAMES = """\
+SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = CAST(%s AS regclass) AND attnum > 0 AND NOT attisdropped
+AND has_column_privilege(attrelid, attnum, 'SELECT') ORDER BY attnum"""
 
 _TYPES = """\
-WITH RECURSIVE types AS (
-  SELECT given, given AS type FROM unnest(CAST(%s AS oid[])) AS asked (given)
-  UNION ALL
-  SELECT given, typbasetype FROM types JOIN pg_catalog.pg_type ON pg_type.oid = type WHERE typtype = 'd'
-)
-SELECT given, type, typname, typtype, typcategory, typnamespace = CAST('pg_catalog' AS regnamespace)
-FROM types JOIN pg_catalog.pg_type ON pg_type.oid = type WHERE typtype <> 'd'"""
-"""Types by number; a domain is replaced by its base type."""
+SELECT oid, typname, typtype, typcategory, typnamespace = CAST('pg_catalog' AS regnamespace)
+FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
 
 
 def columns_of_table(connection: Any, source: str, shown: str) -> Types:
-    """The columns of the table or view that SQL calls `source`; their names may differ in capitals only."""
-    found = connection.execute(_OF_TABLE, [source]).fetchall()
-    check_names([name for name, _ in found], shown=shown)
-    types = connection.execute(_TYPES, [sorted({type_ for _, type_ in found})]).fetchall()
-    made_of = {given: (_holds(*of_type), number) for given, number, *of_type in types}
-    both = ((name, *made_of.get(type_, (Holds.OTHER, type_))) for name, type_ in found)
-    return {Column(name, holds): number for name, holds, number in both}
+    """The columns that may be read of what SQL calls `source`; their names may differ in capitals only."""
+    names = [name for (name,) in connection.execute(_NAMES, [source])]
+    if not names:
+        raise PermissionError
+    check_names(names, shown=shown)
+    numbers = _types_of(connection, source, names)
+    held = {number: _holds(*of_type) for number, *of_type in connection.execute(_TYPES, [numbers])}
+    return {Column(name, held.get(number, Holds.OTHER)): number for name, number in zip(names, numbers, strict=True)}
 
 
 def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
-    """Refuse a table if the `types` of its columns have changed. They cannot change until the transaction ends.
+    """Refuse a table if the `types` of its columns have changed. They cannot change until the transaction ends."""
+    with TranslatedErrors(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
+        if _types_of(connection, source, [column.name for column in types]) != list(types.values()):
+            raise changed(shown)
+
+
+def _types_of(connection: Any, source: str, names: Sequence[str]) -> list[int]:
+    """The server's numbers of the types of columns; of a domain its base type.
 
     The server locks the table before it describes the columns of a query. A separate query of its catalogue might show
     an older state.
     """
-    names = ", ".join(quoted(column.name) for column in types)
-    with TranslatedErrors(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
-        described = connection.execute(f"SELECT {names} FROM {source} LIMIT 0").description
-        if [column.type_code for column in described] != list(types.values()):
-            raise changed(shown)
+    described = connection.execute(f"SELECT {', '.join(map(quoted, names))} FROM {source} LIMIT 0").description
+    return [column.type_code for column in described]
 
 
 def _holds(name: str, sort: str, category: str, is_built_in: bool) -> Holds:
@@ -193,9 +192,8 @@ def _holds(name: str, sort: str, category: str, is_built_in: bool) -> Holds:
 
 
 _FOUND = """\
-SELECT has_any_column_privilege(pg_class.oid, 'SELECT'), nspname, relname
-FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
-WHERE pg_class.oid = CAST(%s AS regclass)"""
+SELECT nspname, relname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+WHERE pg_class.oid = CAST(%s AS regclass) AND relkind = ANY('{r,v,m,f,p}')"""
 """Resolves a name now: later, a new table earlier on the search path may have the same name."""
 
 _CHUNK = 100_000
@@ -252,9 +250,7 @@ class PostgresTable:
 
             with TranslatedErrors(not_there):
                 named = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
-                ((readable, *found),) = connection.execute(_FOUND, [named])
-                if not readable:
-                    raise PermissionError
+                (found,) = connection.execute(_FOUND, [named])
                 source = ".".join(map(quoted, found))
                 return cls(url, source, shown, columns_of_table(connection, source, shown))
 

@@ -69,9 +69,6 @@ PATTERNS = {
 _WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
 """How engines write a decimal that is a whole number; zero also with an exponent."""
 
-MOST_IN_A_LOT = 1 << 16
-"""Places that a lot of 64 bits can hold, with 48 bits that are left to chance."""
-
 _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 
 
@@ -265,17 +262,25 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
-        """The aggregate, of rows with the same keys, that is the place with the smallest lot; null if all are null.
+    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
+        """The aggregate, of rows with the same keys, that is the value with the smallest lot; null if all are null.
 
-        Places may be repeated: equal ones have one lot. There are so many places, at most `MOST_IN_A_LOT`.
+        Values may be repeated: equal ones have one lot.
+
+        Args:
+            keys: whose values they are.
+            value: SQL for it.
+            kind: of the values.
+            places: how many there are, if the values are places.
         """
 
     def bit(self, place: str) -> str:
         """A whole number of 64 bits in which only the bit of a place is set."""
         return f"({self.whole(1)} << ({place}))"
 
-    def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
+    def chosen(
+        self, rows: str, keys: Sequence[str], column: str, kind: CandidateKind, *, most: int, places: int | None = None
+    ) -> str:
         """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
 
         The choice depends on the different values of a unit and on chance alone.
@@ -283,16 +288,16 @@ class Dialect(ABC):
         Args:
             rows: SQL for use after ``FROM``; rows may be repeated.
             keys: whose values they are.
-            column: of any values.
-            most: how many are chosen.
-            is_text: whether the values are text.
+            column: of values of this `kind`.
+            kind: of the values.
+            most: how many are chosen; if it is one, nothing is sorted.
+            places: how many there are, if the values are places.
         """
         whose = ", ".join(keys)
-        lots = f"SELECT {whose}, {column}, {self.lot([*keys, column])} AS lot"
-        drawn = f"{lots} FROM (SELECT DISTINCT {whose}, {column} FROM {rows}) AS pairs"
-        nth = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY lot, {column}) AS nth"
-        ranked = f"SELECT {whose}, {column}, {nth} FROM ({drawn}) AS drawn"
-        return f"SELECT {whose}, {column} FROM ({ranked}) AS ranked WHERE nth <= {most}"
+        if most == 1:
+            first = self.first(keys, column, kind, places=places)
+            return f"SELECT {whose}, {first} AS {column} FROM {rows} GROUP BY {whose}"
+        return self.few(f"SELECT DISTINCT {whose}, {column} FROM {rows}", keys, column, column, most)
 
     def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:
         """The rows, with `keys` and ``what``; at most `most` with the same keys, those with the smallest lots.
@@ -302,11 +307,15 @@ class Dialect(ABC):
         """
         whose = ", ".join(keys)
         place = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY what) AS place"
-        placed = f"SELECT {whose}, what, {place} FROM ({rows}) AS usable"
-        drawn = f"SELECT {whose}, what, place, {self.lot([*keys, 'place'])} AS lot FROM ({placed}) AS placed"
-        nth = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY lot, place) AS nth"
-        ranked = f"SELECT {whose}, what, {nth} FROM ({drawn}) AS drawn"
-        return f"SELECT {whose}, what FROM ({ranked}) AS ranked WHERE nth <= {most}"
+        return self.few(f"SELECT {whose}, what, {place} FROM ({rows}) AS usable", keys, "place", "what", most)
+
+    def few(self, rows: str, keys: Sequence[str], by: str, kept: str, most: int) -> str:
+        """Of rows that differ in `keys` and `by`, the `kept` column of at most `most` with the same keys, by lot."""
+        whose = ", ".join(keys)
+        drawn = f"SELECT {whose}, {kept}, {by} AS lots_of, {self.lot([*keys, by])} AS lot FROM ({rows}) AS different"
+        nth = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY lot, lots_of) AS nth"
+        ranked = f"SELECT {whose}, {kept}, {nth} FROM ({drawn}) AS drawn"
+        return f"SELECT {whose}, {kept} FROM ({ranked}) AS ranked WHERE nth <= {most}"
 
 
 def named_cells(values: Mapping[str, RowValue]) -> tuple[dict[Column, str], dict[str, tuple[str, ...]]]:

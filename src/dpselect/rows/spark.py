@@ -83,15 +83,8 @@ class Spark(Dialect):
         parts = [f"COALESCE(concat(octet_length({text}), ':', {text}), '-')" for text in texts]
         return f"sha2(concat('{os.urandom(32).hex()}', {', '.join(parts)}), 256)"
 
-    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
-        return f"min_by({place}, CASE WHEN {place} IS NOT NULL THEN {self.lot([*keys, place])} END)"
-
-    def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
-        """One of each is found by an aggregate, without a shuffle of all pairs and without sorting them."""
-        if most > 1:
-            return super().chosen(rows, keys, column, most=most, is_text=is_text)
-        whose, first = ", ".join(keys), self.first_place(keys, column, 0)
-        return f"SELECT {whose}, {first} AS {column} FROM {rows} GROUP BY {whose}"
+    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
+        return f"min_by({value}, CASE WHEN {value} IS NOT NULL THEN {self.lot([*keys, value])} END)"
 
     def bit(self, place: str) -> str:
         return f"shiftleft({self.whole(1)}, {place})"

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from dpselect.rows.columns import Amount, Column, Condition, Grouping, check_match, check_numeric
 from dpselect.rows.row_rules import (
-    MOST_IN_A_LOT,
     Dialect,
     Name,
     Number,
@@ -40,6 +39,9 @@ from dpselect.summaries import (
 
 Found = Mapping[str, Any]
 """The columns of a result as NumPy arrays; ``what`` of names as an Arrow array."""
+
+PLACE = CandidateKind.INTEGER
+"""The kind of a position in a public list."""
 
 _CONDITION = "condition"
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -158,13 +160,9 @@ def count(
         once = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
         if most is None:
             once = once if grouping is None else _within_groups(dialect, once, grouping)
-        elif most == 1 and len(candidates) <= MOST_IN_A_LOT:
-            within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
-            first = dialect.first_place(whose, "what", len(candidates))
-            once = f"SELECT {', '.join(whose)}, {first} AS what FROM ({within}) AS matched GROUP BY {', '.join(whose)}"
         else:
             within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
-            once = dialect.chosen(f"({within}) AS matched", whose, "what", most=most)
+            once = dialect.chosen(f"({within}) AS matched", whose, "what", PLACE, most=most, places=len(candidates))
         return _numbered(once, keys)
 
     return Statement(
@@ -288,8 +286,8 @@ def names(
         if _chooses(grouping):
             different = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
             rows = _within_groups(dialect, different, grouping)
-        whose, is_text = ["who", *_parts(grouping)], kind is CandidateKind.TEXT
-        once = dialect.chosen(f"({rows}) AS matched", whose, "what", most=max_values_per_unit, is_text=is_text)
+        whose = ["who", *_parts(grouping)]
+        once = dialect.chosen(f"({rows}) AS matched", whose, "what", kind, most=max_values_per_unit)
         return _numbered(once, keys)
 
     def summary(found: Found) -> list[NameCounts]:
@@ -348,7 +346,7 @@ def _within_groups(dialect: Dialect, rows: str, grouping: Grouping | None) -> st
     """The rows, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
     if grouping is None or not _chooses(grouping):
         return rows
-    few = dialect.chosen("several", ["who"], "part", most=grouping.max_groups_per_unit)
+    few = dialect.chosen("several", ["who"], "part", PLACE, most=grouping.max_groups_per_unit)
     both = "several.who = few.who AND several.part = few.part"
     return f"WITH several AS {dialect.materialized}({rows}) SELECT several.* FROM several JOIN ({few}) AS few ON {both}"
 

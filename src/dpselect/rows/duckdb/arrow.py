@@ -138,15 +138,6 @@ def computed(function: str, *columns: Array, options: Any = None) -> Array:
     return _kernels.call_function(function, list(columns), options)
 
 
-def matches(text: Array, pattern: str) -> Array:
-    """Whether a regular expression is found in each text; null where there is none.
-
-    >>> matches(pa.array(["ann", "bob", None]), "^a").to_pylist()
-    [True, False, None]
-    """
-    return computed("match_substring_regex", text, options=_kernels.MatchSubstringOptions(pattern))
-
-
 def cast(column: Array, type_: Any) -> Array:
     """`column` as another type; `pa.ArrowInvalid` if a value is lost."""
     return computed("cast", column, options=_kernels.CastOptions.safe(type_))
@@ -196,17 +187,6 @@ def parts_of(block: bytes, places: NDArray[np.int64]) -> Array:
     buffers = [None, pa.py_buffer(np.append(places, len(block))), pa.py_buffer(block)]
     alternating = pa.Array.from_buffers(pa.large_binary(), places.size, buffers)  # parts, and the gaps between them
     return _kernels.call_function("array_filter", [alternating, of_numpy(np.arange(places.size) % 2 == 0)])
-
-
-def true_at(booleans: Array) -> NDArray[np.bool_]:
-    """Which are true, and not null; Arrow's own conversion would import pandas.
-
-    >>> true_at(pa.array([True, None, False, True])).tolist()
-    [True, False, False, True]
-    """
-    held, end = booleans.buffers(), booleans.offset + len(booleans)
-    both = [np.frombuffer(each, np.uint8)[: -(-end // 8)] for each in held if each is not None]
-    return np.unpackbits(np.bitwise_and.reduce(both, axis=0), count=end, bitorder="little")[booleans.offset :] == 1
 
 
 def text_array(values: list[str | None]) -> Array:

@@ -5,8 +5,8 @@ changed before the row rules see it: row by row, both together are one rule. Not
 one that is not written as declared is null.
 
 The engine collects rows until it has 2048 of them, and does not count these bytes towards its limit. So texts of 1 MiB
-would take 2 GiB, however low the limit is. Yet the meaning of a long text is always short: it is no candidate, or a
-number with many zeros, or a unit, which a digest can replace.
+would take 2 GiB, however low the limit is. Yet the meaning of a long text is always short: it is no candidate and no
+number, or a unit, which a digest can replace.
 
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple, cast
 
@@ -25,7 +24,7 @@ from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import Array, computed, of_numpy, pa, pc
-from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, MOST_DIGITS, NO_BREAK_BLANKS
+from dpselect.rows.row_rules import LONGEST_NAME, NO_BREAK_BLANKS
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.groups import BETWEEN_PARTS
 
@@ -200,11 +199,6 @@ _DIGEST_BYTES = 32
 _BYTES_OF_A_CHARACTER = 4
 """The most in UTF-8."""
 
-_WHOLE_NUMBER = re.compile(r"([+-]?)([0-9]+)(\.0*)?")
-_DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_LONGEST_WORD, _LONGEST_WHOLE_NUMBER = 10, 19
-"""Characters of a date; digits of a number of 64 bits, without leading zeros."""
-
 
 def short_units(column: Array) -> Array:
     """Units, with a digest in place of each that is longer than `LONG` bytes.
@@ -236,11 +230,9 @@ class Cell(NamedTuple):
         kind: what the row rules read them as; None: as units.
         longest: bytes of the longest text that is a candidate.
 
-    >>> long = pa.array(["x" * 2000, " " * 2000 + "7." + "0" * 2000, "0" * 2000 + "8", "9"], pa.large_string())
+    >>> long = pa.array(["x" * 2000, "0" * 2000 + "8", "9"], pa.large_string())
     >>> Cell.of(Column("page", Holds.ANYTHING), PublicCandidates.given([7, 8])).made(long, None).to_pylist()
-    [None, '7', '8', '9']
-    >>> Cell.of(Column("page", Holds.ANYTHING), PublicCandidates.given(["7", "9"])).made(long, None).to_pylist()
-    [None, None, None, '9']
+    [None, None, '9']
     """
 
     column: Column
@@ -256,14 +248,14 @@ class Cell(NamedTuple):
         return cls(column, candidates.kind, _BYTES_OF_A_CHARACTER * max(map(len, texts)))
 
     def made(self, array: Array, format: Format | None) -> Array:
-        """Cells from which the same is read; null where a long text cannot be of the kind."""
+        """The cells as the row rules read them; null where a text is longer than every value of the kind."""
         if self.kind is None:
             is_text = self.column.holds in (Holds.ANYTHING, Holds.TEXT)
             return short_units(unit_names(array) if is_text else array)
         array = as_read(array, self.column, self.kind, format)
         if not pa.types.is_large_string(array.type):
             return array
-        return _replaced(array, partial(_shortened, kind=self.kind), longer_than=max(LONG, self.longest))
+        return _replaced(array, lambda _: None, longer_than=max(LONG, self.longest))
 
 
 def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -> Array:
@@ -284,21 +276,3 @@ def _digest(unit: bytes) -> bytes:
 
 def _digest_of_text(unit: str) -> str:
     return blake2b(unit.encode(), digest_size=_DIGEST_BYTES).hexdigest().rjust(LONG + 1, "0")
-
-
-def _shortened(text: str, kind: CandidateKind) -> str | None:
-    """A short text of the same value, or None if there is none of the kind.
-
-    Of whole numbers it has their digits, of other numbers the fewest of the same double; what is beyond all doubles
-    stays so.
-    """
-    stripped = text.strip(BLANKS if kind is CandidateKind.BOOLEAN else _BLANKS)
-    if kind not in (CandidateKind.INTEGER, CandidateKind.NUMBER):
-        return stripped if kind is not CandidateKind.TEXT and len(stripped) <= _LONGEST_WORD else None
-    if found := _WHOLE_NUMBER.fullmatch(stripped):
-        digits = found[2].lstrip("0") or "0"
-        if len(digits) <= (MOST_DIGITS if kind is CandidateKind.NUMBER else _LONGEST_WHOLE_NUMBER):
-            return found[1] + digits
-    if kind is CandidateKind.INTEGER or _DECIMAL_NUMBER.fullmatch(stripped) is None:
-        return None
-    return repr(float(stripped)).replace("inf", "1e999")

@@ -18,9 +18,13 @@ from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
 from dpselect.rows.duckdb.connection import Connection
 from dpselect.rows.row_rules import Dialect
+from dpselect.summaries import CandidateKind
 
 _LONGEST = 64
 """Hexadecimal digits of a SHA-256 digest."""
+
+_MOST_IN_A_LOT = 1 << 16
+"""Places that a lot of 64 bits can hold, with 48 bits that are left to chance."""
 
 
 class DuckDB(Dialect):
@@ -75,20 +79,22 @@ class DuckDB(Dialect):
         *keys, last = columns
         return f"hash(xor(hash({', '.join(keys)}, {int.from_bytes(key_of_a_choice())}::UBIGINT), ({last})::UBIGINT))"
 
-    def first_place(self, keys: Sequence[str], place: str, number: int) -> str:
-        """The lots hold their place in their last bits, because `min` takes a third of the time of `arg_min`."""
-        mask = (1 << (number - 1).bit_length()) - 1
-        lot = f"({self.lot([*keys, place])} & {2**64 - 1 - mask}::UBIGINT)"
-        return f"CAST(min({lot} | ({place})::UBIGINT) & {mask}::UBIGINT AS INTEGER)"
+    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
+        """Lots of few places hold the place in their last bits, because `min` takes a third of the time of `arg_min`.
 
-    def chosen(self, rows: str, keys: Sequence[str], column: str, *, most: int, is_text: bool = False) -> str:
-        """Of texts with the same hash the smaller one is chosen; the hashes of other values differ."""
-        whose, lot = ", ".join(keys), self.lot([*keys, f"hash({column})"])
-        if most == 1:
-            first = f"arg_min({column}, {f'row({lot}, {column})' if is_text else lot}) AS {column}"
-            return f"SELECT {whose}, {first} FROM {rows} GROUP BY {whose}"
-        lots = f"SELECT DISTINCT {whose}, {column}, {lot} AS lot FROM {rows}"
-        return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {_among_first(most, keys, ['lot', column])}"
+        Of texts with the same hash the smaller one is chosen; the hashes of other values differ.
+        """
+        if places is not None and places <= _MOST_IN_A_LOT:
+            mask = (1 << (places - 1).bit_length()) - 1
+            lot = f"({self.lot([*keys, value])} & {2**64 - 1 - mask}::UBIGINT)"
+            return f"CAST(min({lot} | ({value})::UBIGINT) & {mask}::UBIGINT AS INTEGER)"
+        lot = self.lot([*keys, f"hash({value})"])
+        return f"arg_min({value}, {f'row({lot}, {value})' if kind is CandidateKind.TEXT else lot})"
+
+    def few(self, rows: str, keys: Sequence[str], by: str, kept: str, most: int) -> str:
+        whose, lot = ", ".join(keys), self.lot([*keys, f"hash({by})"])
+        drawn = f"SELECT *, {lot} AS lot FROM ({rows})"
+        return f"SELECT {whose}, {kept} FROM ({drawn}) QUALIFY {_among_first(most, keys, ['lot', by])}"
 
     def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:
         """Only units with more rows draw lots: 64 bits of the operating system's randomness for each of their rows."""

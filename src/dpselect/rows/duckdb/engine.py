@@ -23,7 +23,7 @@ from dpselect.rows.duckdb.arrow import of_numpy, pa
 from dpselect.rows.duckdb.cells import Cell
 from dpselect.rows.duckdb.connection import Connection, connected
 from dpselect.rows.duckdb.dialect import DuckDB
-from dpselect.rows.duckdb.scan import DirectScan, Scan, Source
+from dpselect.rows.duckdb.scan import Scan, Source
 from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Name, RowValue, Unit, Value
 from dpselect.rows.statements import Found, Statement, is_interval
@@ -152,10 +152,10 @@ def answer(
     """
     import duckdb
 
-    direct = scan.direct()
-    running = _ask(direct or scan, query, progress, memory_limit)
-    if direct and not isinstance(running.exception(), duckdb.OutOfMemoryException | MemoryError | None):
-        running = _ask(scan, query, progress, memory_limit)  # may succeed, or give a precise error
+    running = _ask(scan, query, progress, memory_limit)
+    if scan.paths and not isinstance(running.exception(), duckdb.OutOfMemoryException | MemoryError | None):
+        scan.paths = ()  # the engine cannot read the files: the stream may succeed, or give a precise error
+        running = _ask(scan, query, progress, memory_limit)
     with TranslatedErrors(lambda error: scan.failure or unanswered(_as_our_own(error), scan.shown, hint="")):
         try:
             return running.result()
@@ -163,14 +163,12 @@ def answer(
             del running  # it holds a reference to the engine's error
 
 
-def _ask(
-    reading: Scan | DirectScan, query: Query[Answer], progress: Progress | None, memory_limit: int | None
-) -> Future[Answer]:
+def _ask(scan: Scan, query: Query[Answer], progress: Progress | None, memory_limit: int | None) -> Future[Answer]:
     """Run one pass to its end."""
     running: Future[Answer] = Future()
     is_long = False
-    with suppress(_UsedUpError), connected(memory_limit=memory_limit, paths=reading.paths) as connection:
-        given = _fulfil, running, connection, reading, query
+    with suppress(_UsedUpError), connected(memory_limit=memory_limit, paths=scan.paths) as connection:
+        given = _fulfil, running, connection, scan, query
         worker = Thread(target=copy_context().run, args=given, daemon=True)  # knows of a seeded block
         try:
             worker.start()
@@ -180,9 +178,9 @@ def _ask(
                     break
                 is_long = True
                 if progress is not None:
-                    progress(reading.fraction(connection))
+                    progress(scan.fraction(connection))
         except BaseException:  # mainly Ctrl-C, which only this thread receives, also while the other one starts
-            reading.stop()
+            scan.stop()
             _outlast(running, connection)
             raise
         finally:
@@ -197,20 +195,16 @@ class _UsedUpError(Exception):
     """A question that failed leaves things behind, and a long one memory: the next one opens a new database."""
 
 
-def _fulfil(running: Future[Answer], connection: Connection, reading: Scan | DirectScan, query: Query[Answer]) -> None:
+def _fulfil(running: Future[Answer], connection: Connection, scan: Scan, query: Query[Answer]) -> None:
     if not running.set_running_or_notify_cancel():
         return
     try:
-        answer = _run(connection, reading, query)
+        scan.attach(connection)
+        answer = query(connection)
     except BaseException as error:  # noqa: BLE001 - raised where it is waited for
         running.set_exception(error)
     else:
         running.set_result(answer)
-
-
-def _run(connection: Connection, reading: Scan | DirectScan, query: Query[Answer]) -> Answer:
-    reading.attach(connection)
-    return query(connection)
 
 
 def _outlast(running: Future[Any], connection: Connection) -> None:

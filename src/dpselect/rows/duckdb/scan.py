@@ -86,41 +86,6 @@ LINE = Column("", Holds.INTEGERS, each_row=True)
 """Lines of text have their numbers in this column, if it is asked for: it is among the columns of no source."""
 
 
-class DirectScan:
-    """One pass of the engine over Parquet files, which are all that it can reach; else like a `Scan`."""
-
-    def __init__(self, paths: tuple[str, ...], columns: Mapping[str, Column], *, kept: bool = False) -> None:
-        self.paths, self._columns, self._kept = paths, dict(columns), kept
-        self._fraction = 0.0
-
-    def attach(self, connection: Connection) -> None:
-        """Give the rows to the engine as the table ``rows``.
-
-        Raises:
-            UnsuitableError: the engine finds other types in the files than their schema says.
-        """
-        files = f"[{', '.join(map(literal, self.paths))}]"
-        read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false)"
-        names = [quoted(column.name) for column in self._columns.values()]
-        described = connection.execute(f"DESCRIBE SELECT {', '.join(names)} FROM {read}").fetchall()
-        selected: list[str] = []
-        for (name, column), cell, found in zip(self._columns.items(), names, described, strict=True):
-            type_, expected = _ENGINE_TYPES[column.holds]
-            if found[1] not in expected:
-                raise UnsuitableError
-            selected.append(f"{cell}::{type_} AS {name}")
-        kind = "TABLE" if self._kept else "VIEW"
-        connection.execute(f"CREATE TEMP {kind} rows AS SELECT {', '.join(selected)} FROM {read}")
-
-    def fraction(self, connection: Connection) -> float:
-        """The progress that the engine reports, from 0 to 1; it never decreases."""
-        self._fraction = max(self._fraction, min(1.0, connection.query_progress() / 100))
-        return self._fraction
-
-    def stop(self) -> None:
-        """Nothing to do: interrupting the engine is enough."""
-
-
 class UnsuitableError(Exception):
     """These files have to be read as a stream."""
 
@@ -132,17 +97,18 @@ def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
 
 
 class Scan:
-    """Rows of a source as a stream of Arrow batches with the columns that a question needs.
+    """One pass over the rows of a source, with the columns that a question needs.
+
+    The engine reads Parquet files by itself, if it can; other rows are a stream of Arrow batches.
 
     Attributes:
         cells: the source's columns, by their names in the query.
         kept: whether the engine keeps the rows until the end, so that several queries can read them; it spills them to
-            disk when memory is full. Otherwise the table can be read once.
+            disk when memory is full. Otherwise a stream can be read once.
+        paths: the files that the engine reads by itself, which are all that it can reach; none: the rows are a stream.
         failure: the error to raise if the stream failed, else None.
         shown: the table's name in errors.
     """
-
-    paths: tuple[str, ...] = ()
 
     def __init__(
         self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
@@ -154,33 +120,54 @@ class Scan:
         self._source, self._format = source, format
         self._done, self._stopped = 0, False
         self._total: int | None = None
+        self._reported = 0.0
+        self.paths = self._direct()
 
-    def direct(self) -> DirectScan | None:
-        """A direct scan of the same rows, if the engine can read the files by itself."""
-        columns = {name: cell.column for name, cell in self.cells.items()}
-        if any(column.dated for column in columns.values()):
-            return None
-        paths = self._source.parquet(list(columns.values()))
-        return None if paths is None else DirectScan(paths, columns, kept=self.kept)
+    def _direct(self) -> tuple[str, ...]:
+        columns = [cell.column for cell in self.cells.values()]
+        return () if any(column.dated for column in columns) else self._source.parquet(columns) or ()
 
     def attach(self, connection: Connection) -> None:
-        """Give the stream to the engine as the table ``rows``."""
-        if not self.kept:
+        """Give the rows to the engine as the table ``rows``.
+
+        Raises:
+            UnsuitableError: the engine finds other types in Parquet files than their schema says.
+        """
+        if self.paths:
+            kind = "TABLE" if self.kept else "VIEW"
+            connection.execute(f"CREATE TEMP {kind} rows AS {self._of_files(connection)}")
+        elif self.kept:
+            connection.register("stream", self.reader())
+            connection.execute("CREATE TEMP TABLE rows AS SELECT * FROM stream")
+            connection.unregister("stream")
+        else:
             connection.register("rows", self.reader())
-            return
-        connection.register("stream", self.reader())
-        connection.execute("CREATE TEMP TABLE rows AS SELECT * FROM stream")
-        connection.unregister("stream")
+
+    def _of_files(self, connection: Connection) -> str:
+        files = f"[{', '.join(map(literal, self.paths))}]"
+        read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false)"
+        named = {name: quoted(cell.column.name) for name, cell in self.cells.items()}
+        described = connection.execute(f"DESCRIBE SELECT {', '.join(named.values())} FROM {read}").fetchall()
+        selected: list[str] = []
+        for (name, cell), found in zip(named.items(), described, strict=True):
+            type_, expected = _ENGINE_TYPES[self.cells[name].column.holds]
+            if found[1] not in expected:
+                raise UnsuitableError
+            selected.append(f"{cell}::{type_} AS {name}")
+        return f"SELECT {', '.join(selected)} FROM {read}"
 
     def fraction(self, connection: Connection) -> float:
-        """The fraction of the input that was read, from 0 to 1."""
+        """The fraction of the input that was read, from 0 to 1; the engine's own may decrease, this one does not."""
+        if self.paths:
+            self._reported = max(self._reported, min(1.0, connection.query_progress() / 100))
+            return self._reported
         if self._total is None:
             with reading(self.shown, hint=""):
                 self._total = self._source.size()
         return min(1.0, self._done / self._total) if self._total else 1.0
 
     def stop(self) -> None:
-        """Stop at the next batch."""
+        """Stop a stream at the next batch; to stop reading files, it is enough to interrupt the engine."""
         self._stopped = True
 
     def reader(self) -> Any:

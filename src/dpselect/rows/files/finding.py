@@ -241,9 +241,9 @@ def found(source: object) -> Found:
     if not isinstance(source, str | Path) or not str(source) or "\0" in str(source):
         raise InvalidDataError("source", source, "the path of a file, a list of paths, or a glob")
     text = str(source)
-    if os.path.isdir(text) and (partitioned := _partitioned(text)) is not None:
-        return partitioned
-    matching = tuple(_written_by_spark(text) or _matching_files(text))
+    if os.path.isdir(text) and (whole := _as_a_whole(text)) is not None:
+        return whole
+    matching = tuple(_matching_files(text))
     return Found(repr(text), matching, _numbered(repr(text), len(matching)))
 
 
@@ -273,29 +273,36 @@ def _identity(path: str) -> object:
     return (about.st_dev, about.st_ino) if about.st_ino else os.path.realpath(path)  # some systems have no numbers
 
 
-def _partitioned(folder: str) -> Found | None:
-    """All files in folders such as ``year=2026/month=11``, or links to them; None if there is no such folder in it."""
+def _as_a_whole(folder: str) -> Found | None:
+    """All files in folders such as ``year=2026/month=11``, or links to them; or those that Spark wrote to its end.
+
+    None if it is no such folder. Spark leaves empty files beside others.
+    """
+    is_done = os.path.isfile(os.path.join(folder, "_SUCCESS"))
     with os.scandir(folder) as entries:
-        if not any(entry.is_dir() and _PARTITION.fullmatch(entry.name) for entry in entries):
-            return None
-    refuse_tables_of_formats([folder], [Shown(repr(folder))])
+        is_divided = any(entry.is_dir() and _PARTITION.fullmatch(entry.name) for entry in entries)
+    if not is_done and not is_divided:
+        return None
     shown = repr(folder)
+    refuse_tables_of_formats([folder], [Shown(shown)])
     parts: dict[object, tuple[str, tuple[tuple[str, str | None], ...]]] = {}
     for inside, folders, names in os.walk(folder, followlinks=True):
-        folders.sort()
+        folders[:] = sorted(folders) if is_divided else []
         levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
         above = {_identity(os.path.join(folder, *levels[:depth])) for depth in range(len(levels) + 1)}
         if any(_identity(os.path.join(inside, each)) in above for each in folders):
             raise InvalidDataError("source", Shown(shown), "a folder without links that lead back into it")
         for name in sorted(name for name in names if not name.startswith((".", "_"))):
             matches = [_PARTITION.fullmatch(level) for level in levels]
-            if not matches or None in matches:
+            if is_divided and (not matches or None in matches):
                 expected = "a folder in which all files are in folders such as year=2026/month=11"
                 raise InvalidDataError("source", Shown(shown), expected, "One file is in another place.")
             values = tuple(
                 (unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in matches if each
             )
             path = os.path.join(inside, name)
+            if is_done and not os.path.getsize(path):
+                continue
             if parts.setdefault(_identity(path), (path, values))[1] != values:
                 expected = "folders that give each file one value in each column"
                 raise InvalidDataError("source", Shown(shown), expected, "Links lead to one file from two folders.")
@@ -316,16 +323,6 @@ def _hint_for_folder(folder: str) -> str:
         return f"It contains no file whose name ends in {ENDINGS_TEXT}."
     globs = " or ".join(repr(os.path.join(folder, f"*{ending}")) for ending in found)
     return f"For all files in it give {globs}."
-
-
-def _written_by_spark(folder: str) -> list[str]:
-    """The files of a folder that Spark wrote to its end, without empty ones; none if it is no such folder."""
-    if not os.path.isdir(folder) or not os.path.isfile(os.path.join(folder, "_SUCCESS")):
-        return []
-    refuse_tables_of_formats([folder], [Shown(repr(folder))])
-    with os.scandir(folder) as entries:
-        parts = [each for each in entries if each.is_file() and not each.name.startswith((".", "_"))]
-    return sorted(each.path for each in parts if each.stat().st_size)
 
 
 def _matching_files(source: str) -> list[str]:

@@ -20,7 +20,7 @@ _READERS = {
     ("pyiceberg", "Table"): "table_formats.of_iceberg",
     ("pandas", "DataFrame"): "pandas_frame.of_pandas",
     ("polars", "DataFrame"): "query_engines.of_polars",
-    ("polars", "LazyFrame"): "query_engines.of_lazy",
+    ("polars", "LazyFrame"): "query_engines.of_polars",
     ("_duckdb", "DuckDBPyRelation"): "query_engines.of_relation",
     ("duckdb", "DuckDBPyRelation"): "query_engines.of_relation",
     ("ibis", "Table"): "query_engines.of_ibis",

@@ -26,29 +26,24 @@ _LONGEST = 1 << 20
 
 
 def of_polars(frame: Any) -> Frame:
-    """The rows of a ``polars.DataFrame``, converted slice by slice."""
-
-    def now() -> Now:
-        held = frame.select(frame.get_columns())  # a snapshot
-        return _schema(held), lambda names: _batches(list(map(held.get_column, names)), names)
-
-    return Frame.of("<polars DataFrame>", now, rows=lambda: frame.height)
-
-
-def of_lazy(frame: Any) -> Frame:
-    """The rows of a ``polars.LazyFrame``, which hands over the columns asked for as a whole."""
+    """The rows of a ``polars.DataFrame``, or of a ``LazyFrame``, which hands over the columns asked for as a whole."""
     import polars as pl
 
+    is_lazy = isinstance(frame, pl.LazyFrame)
+
     def now() -> Now:
-        empty = pl.DataFrame(schema=frame.collect_schema())
+        held = frame.clone()  # a snapshot
+        empty = pl.DataFrame(schema=held.collect_schema())
 
         def read(names: list[str]) -> Iterator[RecordBatch]:
-            asked = frame.select(*(pl.nth(empty.columns.index(name)) for name in names)).collect(engine="streaming")
-            return _batches(asked.get_columns(), names)
+            asked = held.select(*(pl.nth(empty.columns.index(name)) for name in names))
+            return _batches((asked.collect(engine="streaming") if is_lazy else asked).get_columns(), names)
 
-        return _schema(empty), read
+        return pa.schema([(column.name, _type_in_arrow(column)) for column in empty.get_columns()]), read
 
-    return Frame.of("<polars LazyFrame>", now, hint=ASK)
+    if is_lazy:
+        return Frame.of("<polars LazyFrame>", now, hint=ASK)
+    return Frame.of("<polars DataFrame>", now, rows=lambda: frame.height)
 
 
 def _batches(columns: list[Any], names: list[str]) -> Iterator[RecordBatch]:
@@ -57,16 +52,12 @@ def _batches(columns: list[Any], names: list[str]) -> Iterator[RecordBatch]:
         yield pa.RecordBatch.from_arrays(arrays, names)
 
 
-def _schema(frame: Any) -> Any:
-    return pa.schema([(column.name, _type_in_arrow(column)) for column in frame.get_columns()])
-
-
-def _type_in_arrow(column: Any) -> Any:
-    """By an empty slice; not of objects, whose Arrow type would be that of memory addresses."""
+def _type_in_arrow(empty: Any) -> Any:
+    """Not of objects, whose Arrow type would be that of memory addresses."""
     import polars as pl
 
     try:
-        return no_type() if column.dtype == pl.Object else _in_arrow(column.slice(0, 0)).type
+        return no_type() if empty.dtype == pl.Object else _in_arrow(empty).type
     except pa.ArrowException:  # Arrow has no such type
         return no_type()
 
