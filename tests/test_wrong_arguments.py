@@ -225,7 +225,6 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.Ledger.store_release": {"receipt": None, "release": "text"},
     "dpselect.Ledger.under": {"request": "a"},
     "accounting.LossIntervalEvent": {"below": 0.5, "above": 0.5},
-    "accounting.NonAdaptiveEvent": {"event": accounting.BoundedRangeEvent(epsilon=0.1)},
     "accounting.Run": {"mechanism": "m", "neighbours": "add_remove", "unit": "who"},
     "accounting.calibrate": {"sensitivity": 1},
     **{f"planning.{each}": {"scores": [3.0, 1.0, 2.0]} for each in ("epsilon_for", "error_curve", "plot_error")},

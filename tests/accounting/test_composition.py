@@ -18,7 +18,6 @@ from dpselect.accounting import (
     ComposedEvent,
     LaplaceProfileEvent,
     LogisticProfileEvent,
-    NonAdaptiveEvent,
     PureEvent,
     Run,
     SequenceEvent,
@@ -140,20 +139,6 @@ def test_deltas_of_events_add_up() -> None:
     assert total.delta(10.0) >= 5e-7
     assert total.rho == math.inf
     assert compose([ApproximateEvent(epsilon=1, delta=0.6)] * 2).delta(9.0) == 1.0
-
-
-def test_draws_that_are_fixed_beforehand_cost_less_and_only_they() -> None:
-    group = NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)
-    free = compose([ComposedEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)], tight=True, work=1e8)
-    assert compose([group]).delta(1.25) == pytest.approx(4.691e-3, rel=1e-3)
-    assert compose([group]).delta(1.25) < 5.324e-3 <= free.delta(1.25)
-    assert next(iter(compose([group]).bounds(1e-3))) == "non-adaptive"
-    both = compose([group, PureEvent(epsilon=0.25)])
-    assert both.delta(1.25) > compose([group]).delta(1.25)
-    assert both.delta(1.5) <= compose([group]).delta(1.25)
-    twice = compose([group, group])  # two groups may depend on each other: counted as any ten
-    assert next(iter(twice.bounds(1e-3))) == "tight"
-    assert compose([NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=10**9)]).epsilon(1e-6) > 1e6
 
 
 def test_what_the_tight_bound_cannot_hold_is_left_to_the_others() -> None:

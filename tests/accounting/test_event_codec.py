@@ -16,7 +16,6 @@ from dpselect.accounting import (
     Event,
     LaplaceProfileEvent,
     LogisticProfileEvent,
-    NonAdaptiveEvent,
     PureEvent,
     Run,
     SequenceEvent,
@@ -31,7 +30,6 @@ counts = st.integers(1, 2**63 - 1)
 singles = st.one_of(
     [st.builds(kind, epsilon=doubles) for kind in (BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent)]
     + [st.builds(PureEvent, epsilon=doubles), st.builds(ApproximateEvent, epsilon=doubles, delta=deltas)]
-    + [st.builds(NonAdaptiveEvent, event=st.builds(BoundedRangeEvent, epsilon=doubles), count=counts)]
 )
 any_event: st.SearchStrategy[Event] = st.recursive(
     singles,
@@ -74,9 +72,6 @@ WRITTEN_BY_VERSION_ONE: dict[str, Event | Run] = {
     ),
     '{"events":[{"epsilon":"2.0","kind":"pure","version":1}],"kind":"sequence","version":1}': SequenceEvent(
         events=(PureEvent(epsilon=2.0),)
-    ),
-    '{"count":3,"event":{"epsilon":"0.5","kind":"bounded_range","version":1},"kind":"non_adaptive","version":1}': (
-        NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=3)
     ),
     '{"event":{"epsilon":"2.0","kind":"pure","version":1},"kind":"run","mechanism":"é","neighbours":"replace_one",'
     '"unit":"person","version":1}': Run(
@@ -134,7 +129,6 @@ PURE: dict[str, Any] = {"kind": "pure", "version": 1, "epsilon": "0.1"}
         {"kind": "composed", "version": 1, "event": None, "count": 1},
         {"kind": "sequence", "version": 1, "events": []},
         {"kind": "sequence", "version": 1, "events": PURE},
-        {"kind": "non_adaptive", "version": 1, "event": PURE, "count": 1},
         {"kind": "run", "version": 1, "event": PURE, "mechanism": "", "neighbours": "add_remove", "unit": "u"},
         {"kind": "run", "version": 1, "event": PURE, "mechanism": "m", "neighbours": "near", "unit": "u"},
         {"kind": "run", "version": 1, "event": PURE, "mechanism": "m", "neighbours": "add_remove", "unit": 3},

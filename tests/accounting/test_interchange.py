@@ -18,7 +18,6 @@ from dpselect.accounting import (  # noqa: E402
     LaplaceProfileEvent,
     LogisticProfileEvent,
     LossIntervalEvent,
-    NonAdaptiveEvent,
     PrivateCandidatesEvent,
     PureEvent,
     Run,
@@ -38,7 +37,6 @@ ALL = [
     LAPLACE,
     LogisticProfileEvent(epsilon=0.5),
     LossIntervalEvent(below=0.25, above=0.5),
-    NonAdaptiveEvent(event=BOUNDED, count=5),
     ComposedEvent(event=LAPLACE, count=20),
     SequenceEvent(events=(PURE, ComposedEvent(event=SequenceEvent(events=(LAPLACE, BOUNDED)), count=3))),
 ]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dpselect.accounting.events import LaplaceProfileEvent as LaplaceProfileEvent
     from dpselect.accounting.events import LogisticProfileEvent as LogisticProfileEvent
     from dpselect.accounting.events import LossIntervalEvent as LossIntervalEvent
-    from dpselect.accounting.events import NonAdaptiveEvent as NonAdaptiveEvent
     from dpselect.accounting.events import PrivateCandidatesEvent as PrivateCandidatesEvent
     from dpselect.accounting.events import PureEvent as PureEvent
     from dpselect.accounting.events import Run as Run

@@ -12,10 +12,9 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from dpselect.accounting.divergence import Divergences, rho_of
 from dpselect.accounting.dp_package import LossDistribution
-from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, NonAdaptiveEvent, PureEvent, Run
+from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, PureEvent, Run
 from dpselect.accounting.exact_rounds import rounds_curve
 from dpselect.accounting.leaves import Leaves, leaves_of
-from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adaptive_epsilon
 from dpselect.accounting.renyi import best_delta, best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_down, fraction_up, quotient_down
 from dpselect.accounting.tight import Curve, tight_curve
@@ -31,7 +30,7 @@ from dpselect.checks import (
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import most_power
 
-BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
+BoundName = Literal["basic", "renyi", "tight", "pld"]
 
 
 class _Route(NamedTuple):
@@ -171,8 +170,8 @@ class Composition:
 
         Returns:
             By ``"basic"`` (the sum of all epsilons), ``"renyi"``, ``"tight"`` (the exact adaptive recursion, on a
-            grid), ``"non-adaptive"`` (the exact formula for draws fixed in advance) and ``"pld"``. Without ``"tight"``
-            if it was not asked for, or there are too many runs, or too many different epsilons.
+            grid) and ``"pld"``. Without ``"tight"`` if it was not asked for, or there are too many runs, or too many
+            different epsilons.
 
         Raises:
             InvalidParameterError: `delta` is out of range.
@@ -198,28 +197,15 @@ class Composition:
         """Every way but the sum of all epsilons."""
         none, total = Fraction(0), Divergences(self.leaves.counts)
         routes = [_Route("renyi", none, partial(best_epsilon, total), partial(best_delta, total))]
-        if (group := self._group) is not None:
-            beside = self._beside(group.event, group.count)
-            fixed = partial(non_adaptive_epsilon, group), partial(non_adaptive_delta, group)
-            routes.append(_Route("non-adaptive", beside, *fixed))
         if self.distribution is not None:
             routes.append(_Route("pld", none, self.distribution.epsilon, self.distribution.delta))
         if self._rounds is not None:
             rounds, curve = self._rounds
-            beside = self._beside(rounds, self.leaves.counts[rounds])
+            beside = self.leaves.basic - Fraction(rounds.epsilon) * self.leaves.counts[rounds]
             routes.append(_Route("tight", beside, curve.epsilon, curve.delta))
         if self.tight and (curve := tight_curve(self.leaves.counts, work=self.work)) is not None:
             routes.append(_Route("tight", none, curve.epsilon, curve.delta))
         return routes
-
-    @property
-    def _group(self) -> NonAdaptiveEvent | None:
-        """The group whose draws are counted together, if there is only one and it is not too large."""
-        groups = self.leaves.groups
-        if list(groups.values()) != [1]:
-            return None
-        only = next(iter(groups))
-        return only if only.count <= MOST else None
 
     @property
     def _rounds(self) -> tuple[BoundedRangeEvent, Curve] | None:
@@ -230,10 +216,6 @@ class Composition:
             return None
         curve = rounds_curve(rounds[0].epsilon, counts[rounds[0]])
         return None if curve is None else (rounds[0], curve)
-
-    def _beside(self, event: BoundedRangeEvent, count: int) -> Fraction:
-        """The sum of the epsilons of everything but `count` runs of `event`."""
-        return self.leaves.basic - Fraction(event.epsilon) * count
 
 
 class Emitting(Protocol):

@@ -106,7 +106,7 @@ def to_dp_accounting(event: ours.Event | ours.Run) -> Any:
     match event:
         case ours.SequenceEvent():
             return theirs.ComposedDpEvent([to_dp_accounting(each) for each in event.events])
-        case ours.ComposedEvent() | ours.NonAdaptiveEvent():
+        case ours.ComposedEvent():
             return theirs.SelfComposedDpEvent(to_dp_accounting(event.event), event.count)
         case ours.PrivateCandidatesEvent():
             small = math.exp(-event.run_epsilon)

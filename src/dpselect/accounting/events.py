@@ -277,33 +277,7 @@ class SequenceEvent:
         return fraction_up(sum((Fraction(part.delta) for part in self.events), Fraction(0)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonAdaptiveEvent(_NeverFails):
-    """`count` draws of *one* bounded-range mechanism from the *same* scores, `count` fixed before the first draw.
-
-    What one call of ``select_many`` does. Nothing in it can depend on a result, so the formula of Dong, Durfee & Rogers
-    (2020) holds, which is smaller than any that lets the draws depend on each other. Selections asked for one by one,
-    peeling and trees are a `ComposedEvent` instead, whatever their number.
-
-    >>> NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=10).epsilon
-    5.0
-    """
-
-    event: BoundedRangeEvent
-    count: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(cast(object, self.event), BoundedRangeEvent):
-            raise InvalidParameterError("event", self.event, "a BoundedRangeEvent")
-        object.__setattr__(self, "count", positive_count(self.count, "count", at_most=sys.maxsize))
-
-    @property
-    def epsilon(self) -> float:
-        """The total by basic composition, rounded up."""
-        return product_up(self.event.epsilon, self.count)
-
-
-Event = SingleEvent | ComposedEvent | SequenceEvent | NonAdaptiveEvent
+Event = SingleEvent | ComposedEvent | SequenceEvent
 _KINDS = frozenset(get_args(Event))
 
 
@@ -319,7 +293,7 @@ def _levels(event: Event) -> Iterator[list[Event]]:
     level: list[Event] = [event]
     while level:
         yield level
-        inner = [part.event for part in level if isinstance(part, ComposedEvent | NonAdaptiveEvent)]
+        inner = [part.event for part in level if isinstance(part, ComposedEvent)]
         inner += [each for part in level if isinstance(part, SequenceEvent) for each in part.events]
         level = list({id(part): part for part in inner}.values())
 
@@ -391,7 +365,6 @@ KINDS: dict[str, type[Event | Run]] = {
     "private_candidates": PrivateCandidatesEvent,
     "composed": ComposedEvent,
     "sequence": SequenceEvent,
-    "non_adaptive": NonAdaptiveEvent,
     "run": Run,
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}

@@ -24,7 +24,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Self
 
-from dpselect.accounting.events import ComposedEvent, Event, NonAdaptiveEvent, Run, SequenceEvent, SingleEvent
+from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent, SingleEvent
 from dpselect.accounting.leaves import leaves_of
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import delta_below_one, positive_epsilon
@@ -85,7 +85,7 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
     Fraction(5, 1)
     """
     match event:
-        case ComposedEvent() | NonAdaptiveEvent():
+        case ComposedEvent():
             return cost_of(event.event, orders).times(event.count)
         case SequenceEvent():
             return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))

@@ -12,7 +12,6 @@ from dpselect.accounting.events import (
     ApproximateEvent,
     ComposedEvent,
     Event,
-    NonAdaptiveEvent,
     PrivateCandidatesEvent,
     PureEvent,
     Run,
@@ -35,12 +34,10 @@ class Leaves:
     Attributes:
         counts: of single events; an `ApproximateEvent` or `PrivateCandidatesEvent` counts as a
             `PureEvent` here.
-        groups: of non-adaptive groups, which are counted in `counts`, too.
         delta: the sum of the deltas of all approximate events, exactly.
     """
 
     counts: dict[SingleEvent, int]
-    groups: dict[NonAdaptiveEvent, int]
     delta: Fraction
 
     @property
@@ -57,7 +54,6 @@ def basic_of(counts: Mapping[SingleEvent, int]) -> Fraction:
 def leaves_of(events: Iterable[Event | Run]) -> Leaves:
     """Split groups into single events and count these."""
     counts: Counter[SingleEvent] = Counter()
-    groups: Counter[NonAdaptiveEvent] = Counter()
     failing = Fraction(0)
     left = _plain(_counted(events))
     while left:  # level by level: equal parts of different groups are counted together
@@ -69,9 +65,6 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
                 case SequenceEvent():
                     for part in event.events:
                         left[part] += count
-                case NonAdaptiveEvent():
-                    groups[event] += count
-                    counts[event.event] += count * event.count
                 case ApproximateEvent():
                     failing += Fraction(event.delta) * count
                     counts[PureEvent(epsilon=event.epsilon)] += count
@@ -79,7 +72,7 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
                     counts[PureEvent(epsilon=event.epsilon)] += count
                 case _:
                     counts[event] += count
-    return Leaves(counts=dict(counts), groups=dict(groups), delta=failing)
+    return Leaves(counts=dict(counts), delta=failing)
 
 
 def _counted(events: Iterable[Event | Run]) -> Counter[object]:

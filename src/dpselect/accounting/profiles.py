@@ -3,8 +3,7 @@ r"""Rényi divergences of the worst mechanism with each privacy property, safe i
 Bounded range is the exponential mechanism's; the Laplace profile that of permute-and-flip and of noisy max with Laplace
 or exponential noise; the logistic profile that of noisy max with Gumbel noise and the gap. A divergence at most that of
 the worst mechanism adds up over adaptive runs, and `dpselect.accounting.renyi` converts the sum. The formula of Dong,
-Durfee & Rogers (2020) for *non-adaptive* composition is smaller but does not hold here: a peeled round depends on the
-earlier winners.
+Durfee & Rogers (2020) for *non-adaptive* composition does not hold here: a peeled round depends on the earlier winners.
 
 Each function named ``_renyi`` takes an epsilon > 0 or several, shape ``(n, 1)``, and orders > 1, shape ``(m,)``; it
 returns nats, shape ``(m,)`` or ``(n, m)``.

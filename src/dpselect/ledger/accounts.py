@@ -23,7 +23,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Self
 
-from dpselect.accounting.events import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent
+from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
 from dpselect.accounting.filter import Cost, Limits, Order
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.errors import ChargeRefusedError, SelectionError
@@ -330,7 +330,7 @@ def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> Charg
     else:
         left = epsilon_left(account.left, equals="=")
         text = f"account {account.name!r} has {left} left of {as_written(account.epsilon)!r}; "
-        rounds = isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
+        rounds = isinstance(event, (ComposedEvent, SequenceEvent))
         if limits.orders and rounds:
             text += f"with this, {_shown(limits.spent(total))} would be spent"
         else:
