@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpselect.accounting import bounded_range_epsilon, bounded_range_renyi, calibrate_rounds
-from tests.accounting.worlds import closed_form_rounds
+from dpselect.accounting import bounded_range_renyi, calibrate_rounds
+from tests.accounting.worlds import bounded_range_epsilon, closed_form_rounds
 
 ORDERS = [1.001, 1.5, 2.0, 3.7, 16.0, 1e3, 1e6]
 

@@ -21,15 +21,13 @@ from dpselect.accounting import (
     PureEvent,
     Run,
     SequenceEvent,
-    bounded_range_epsilon,
     compose,
-    rounds_epsilon,
 )
 from dpselect.accounting.divergence import rho_of
 from dpselect.accounting.events import SingleEvent
 from dpselect.accounting.profiles import logistic_profile_renyi, pure_renyi
 from dpselect.errors import InvalidParameterError
-from tests.accounting.worlds import delta_of, together, two_points, worlds_of
+from tests.accounting.worlds import bounded_range_epsilon, delta_of, rounds_epsilon, together, two_points, worlds_of
 
 KINDS = [BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent, PureEvent]
 epsilons = st.floats(0.01, 2.0)

@@ -15,15 +15,14 @@ from dpselect.accounting import (
     Event,
     LaplaceProfileEvent,
     SequenceEvent,
-    bounded_range_epsilon,
     calibrate_rounds,
     compose,
-    exact_rounds,
+    composition,
     planned_epsilon,
-    rounds_epsilon,
+    tight,
 )
 from dpselect.errors import InvalidParameterError
-from tests.accounting.worlds import closed_form_rounds
+from tests.accounting.worlds import bounded_range_epsilon, closed_form_rounds, rounds_epsilon
 from tests.reference.composition import Grid, lower
 from tests.slow import crossed
 
@@ -76,12 +75,12 @@ def test_outside_of_the_rule_the_closed_form_is_all(count: int, delta: float) ->
 
 
 def test_the_rule_depends_on_the_number_of_rounds_alone() -> None:
-    steps = [exact_rounds.exact_steps(count) for count in range(1, 103)]
+    steps = [tight.steps_of_rounds(count) for count in range(1, 103)]
     assert steps[0] is None
     assert steps[100:] == [None, None]
     assert steps[1:100] == [min(50, max(4, 400 // count)) for count in range(2, 101)]
     planned = calibrate_rounds(epsilon=0.7, delta=1e-7, count=23)
-    exact_rounds._calibrated.cache_clear()
+    composition._calibrated.cache_clear()
     assert calibrate_rounds(epsilon=0.7, delta=1e-7, count=23) == planned
 
 
@@ -90,18 +89,19 @@ def test_the_rule_depends_on_the_number_of_rounds_alone() -> None:
 def test_few_curves_are_computed(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a plan takes less than a tenth of a second: its work is counted, as a clock would flake."""
     cells = 0
-    real = exact_rounds.equal_rounds_curve
+    real = tight._after_ranges
 
-    def counted(epsilon: float, *, count: int, steps: int) -> Any:
+    def counted(grid: Any) -> Any:
         nonlocal cells
-        cells += count * steps
-        return real(epsilon, count=count, steps=steps)
+        cells += grid.range_width
+        return real(grid)
 
-    monkeypatch.setattr(exact_rounds, "equal_rounds_curve", counted)
-    exact_rounds._calibrated.cache_clear()
+    monkeypatch.setattr(tight, "_after_ranges", counted)
+    tight.rounds_curve.cache_clear()
+    composition._calibrated.cache_clear()
     for epsilon in (0.01, 0.3, 1.0, 5.0):
         calibrate_rounds(epsilon=epsilon, delta=1e-6, count=count)
-    exact_rounds._calibrated.cache_clear()
+    composition._calibrated.cache_clear()
     assert 0 < cells <= 4 * 4 * 400
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.accounting import LaplaceProfileEvent, bounded_range_epsilon, compose, laplace_profile_renyi
+from dpselect.accounting import LaplaceProfileEvent, compose, laplace_profile_renyi
+from tests.accounting.worlds import bounded_range_epsilon
 
 ORDERS = [1.0 + 2.0**-20, 1.001, 1.5, 2.0, 3.7, 16.0, 1e3, 1e6]
 EPSILONS = [1e-7, 1e-5, 1e-3, 0.1, 1.0, 3.0, 20.0, 1000.0]

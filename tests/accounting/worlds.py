@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-import dpselect as dps
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, PureEvent
+from dpselect.accounting import (
+    BoundedRangeEvent,
+    ComposedEvent,
+    LaplaceProfileEvent,
+    LogisticProfileEvent,
+    PureEvent,
+    compose,
+)
 from dpselect.accounting.events import SingleEvent
+from dpselect.accounting.renyi import largest_fitting
 
 FloatArray = NDArray[np.float64]
 Losses = tuple[FloatArray, FloatArray]
@@ -78,6 +86,15 @@ def delta_of(world: Losses, epsilon: float) -> float:
 
 def closed_form_rounds(*, epsilon: float, delta: float, count: int) -> float:
     """Epsilon of each of `count` bounded-range rounds by Rényi divergences alone, without the exact recursion."""
-    return dps.accounting.calibrate(
-        dps.ExponentialMechanism, count=count, epsilon=epsilon, delta=delta, sensitivity=1.0
-    ).epsilon
+    total = partial(bounded_range_epsilon, count=count, delta=delta)
+    return max(epsilon / count, largest_fitting(total, epsilon, start=epsilon / count, close=2.0**-30))
+
+
+def rounds_epsilon(epsilon: float, *, count: int, delta: float, work: float = 5e8) -> float:
+    """What `count` rounds of a mechanism with this range cost together."""
+    return compose([ComposedEvent(event=BoundedRangeEvent(epsilon=epsilon), count=count)], work=work).epsilon(delta)
+
+
+def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
+    """The same without the exact recursion: by sums and by Rényi divergences."""
+    return rounds_epsilon(epsilon, count=count, delta=delta, work=0.0)

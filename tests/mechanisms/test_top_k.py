@@ -21,13 +21,12 @@ from dpselect.accounting import (
     LaplaceProfileEvent,
     calibrate_rounds,
     compose,
-    rounds_epsilon,
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms import plan_top_k
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP
-from tests.accounting.worlds import closed_form_rounds
+from tests.accounting.worlds import closed_form_rounds, rounds_epsilon
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import permute_and_flip
 from tests.reference.precision import flip_probabilities

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.accounting import LaplaceProfileEvent, compose, rounds_epsilon
+from dpselect.accounting import LaplaceProfileEvent, compose
 from dpselect.planning import recommend, recommendation
+from tests.accounting.worlds import rounds_epsilon
 from tests.slow import SLOW
 
 DELTAS = [1e-9, 1e-6, 1e-4]

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from dpselect.accounting.codec import to_json as to_json
     from dpselect.accounting.composition import Composition as Composition
     from dpselect.accounting.composition import calibrate as calibrate
+    from dpselect.accounting.composition import calibrate_rounds as calibrate_rounds
     from dpselect.accounting.composition import compose as compose
+    from dpselect.accounting.composition import planned_epsilon as planned_epsilon
     from dpselect.accounting.dp_package import from_dp_accounting as from_dp_accounting
     from dpselect.accounting.dp_package import to_dp_accounting as to_dp_accounting
     from dpselect.accounting.events import ApproximateEvent as ApproximateEvent
@@ -23,10 +25,6 @@ if TYPE_CHECKING:
     from dpselect.accounting.events import PureEvent as PureEvent
     from dpselect.accounting.events import Run as Run
     from dpselect.accounting.events import SequenceEvent as SequenceEvent
-    from dpselect.accounting.exact_rounds import bounded_range_epsilon as bounded_range_epsilon
-    from dpselect.accounting.exact_rounds import calibrate_rounds as calibrate_rounds
-    from dpselect.accounting.exact_rounds import planned_epsilon as planned_epsilon
-    from dpselect.accounting.exact_rounds import rounds_epsilon as rounds_epsilon
     from dpselect.accounting.filter import Filter as Filter
     from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
     from dpselect.accounting.profiles import laplace_profile_renyi as laplace_profile_renyi

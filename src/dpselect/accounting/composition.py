@@ -7,17 +7,16 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from dpselect.accounting.divergence import Divergences, rho_of
 from dpselect.accounting.dp_package import LossDistribution
-from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, PureEvent, Run
-from dpselect.accounting.exact_rounds import rounds_curve
+from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, PureEvent, Run, SequenceEvent
 from dpselect.accounting.leaves import Leaves, leaves_of
 from dpselect.accounting.renyi import best_delta, best_epsilon, largest_fitting
-from dpselect.accounting.rounding import fraction_down, fraction_up, quotient_down
-from dpselect.accounting.tight import Curve, tight_curve
+from dpselect.accounting.rounding import fraction_down, fraction_up, product_up, quotient_down
+from dpselect.accounting.tight import Curve, rounds_curve, tight_curve
 from dpselect.checks import (
     boolean,
     delta_below_one,
@@ -227,8 +226,11 @@ class Emitting(Protocol):
 
 M = TypeVar("M", bound=Emitting)
 
-_CLOSE = 2.0**-30
-_CLOSE_TIGHT = 2.0**-15
+_CLOSE, _CLOSE_ROUNDS, _CLOSE_TIGHT = 2.0**-30, 2.0**-10, 2.0**-15
+_TRIALS = 4
+"""Curves of rounds that a plan may compute."""
+_ROOM = Fraction(1, 2**30)
+"""Share of the total that rounds leave free: another machine's functions may differ in their last digits, by less."""
 _SEARCH_WORK = TIGHT_WORK / 20.0
 
 
@@ -266,7 +268,7 @@ def calibrate(
     >>> import dpselect as dps
     >>> mechanism = calibrate(dps.ExponentialMechanism, count=10, epsilon=1.0, delta=1e-6, sensitivity=1.0)
     >>> round(mechanism.epsilon, 3)
-    0.15
+    0.153
     >>> calibrate(dps.PermuteAndFlip, count=4, epsilon=1.0, sensitivity=1.0).epsilon
     0.25
     """
@@ -274,9 +276,6 @@ def calibrate(
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     boolean(tight, "tight")
     function(mechanism, "mechanism", expected="a class of mechanisms with an event")
-    basic = quotient_down(epsilon, count)
-    if basic == 0.0:
-        raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
 
     def at(each: float) -> M:
         made = mechanism(epsilon=each, **arguments)
@@ -284,19 +283,87 @@ def calibrate(
             raise InvalidParameterError("mechanism", cast(object, mechanism), "a class of mechanisms with an event")
         return made
 
-    def total(each: float, *, work: float = 0.0) -> float:
-        event = ComposedEvent(event=at(each).event, count=count)
-        return compose([event], tight=work > 0.0, work=work).epsilon(delta)
+    return at(_largest(lambda each: at(each).event, count=count, epsilon=epsilon, delta=delta, tight=tight))
+
+
+def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
+    """The largest epsilon a round, about, that keeps `count` adaptive bounded-range rounds within (`epsilon`, `delta`).
+
+    As `calibrate`. For 10 to 100 rounds at a small `delta` the exact recursion allows 2 to 7 percent more than Rényi
+    divergences.
+
+    Returns:
+        Epsilon of each round.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `epsilon` is too small to be divided by `count`.
+
+    Proof: ``proofs/composition.md``, claims 2 and 5; ``proofs/top_k.md``, claims 2 and 6.
+
+    >>> round(calibrate_rounds(epsilon=1.0, delta=1e-6, count=10), 4)
+    0.1533
+    >>> calibrate_rounds(epsilon=1.0, delta=0.0, count=4)
+    0.25
+    """
+    count = positive_count(count, "count", at_most=sys.maxsize)
+    return _calibrated(positive_epsilon(epsilon), delta_below_one(delta), count)
+
+
+@lru_cache(maxsize=512)
+def _calibrated(epsilon: float, delta: float, count: int) -> float:
+    return _largest(
+        lambda each: BoundedRangeEvent(epsilon=each), count=count, epsilon=epsilon, delta=delta, tight=False
+    )
+
+
+def _largest(event_at: Callable[[float], Event], *, count: int, epsilon: float, delta: float, tight: bool) -> float:
+    """The largest epsilon found whose event, `count` times, keeps within (`epsilon`, `delta`)."""
+    basic = quotient_down(epsilon, count)
+    if basic == 0.0:
+        raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
+
+    def total(each: float, *, work: float = 0.0, tight: bool = False) -> float:
+        event = ComposedEvent(event=event_at(each), count=count)
+        return compose([event], tight=tight, work=work).epsilon(delta)
 
     if total(basic) > epsilon:
         expected = "a delta of at least the mechanism's own"
         raise InvalidParameterError("delta", delta, f"{expected}, {count} times")
     if delta == 0.0:
-        return at(basic)
+        return basic
     each = max(basic, largest_fitting(total, epsilon, start=basic, close=_CLOSE))
+    event = event_at(each)
+    if isinstance(event, BoundedRangeEvent) and rounds_curve(event.epsilon, count) is not None:
+        by_rounds, limit = partial(total, work=TIGHT_WORK), float(Fraction(epsilon) * (1 - _ROOM))
+        each = max(each, largest_fitting(by_rounds, limit, start=each, close=_CLOSE_ROUNDS, trials=_TRIALS))
     if tight:
-        tried = largest_fitting(partial(total, work=_SEARCH_WORK), epsilon, start=each, close=_CLOSE_TIGHT)
-        each = max(each, tried)
-        while total(each, work=TIGHT_WORK) > epsilon:  # a finer grid is usually not worse
+        tried = partial(total, work=_SEARCH_WORK, tight=True)
+        each = max(each, largest_fitting(tried, epsilon, start=each, close=_CLOSE_TIGHT))
+        while total(each, work=TIGHT_WORK, tight=True) > epsilon:  # a finer grid is usually not worse
             each *= 1.0 - _CLOSE_TIGHT
-    return at(each)
+    return each
+
+
+def planned_epsilon(event: Event, *, delta: float) -> float | None:
+    """The planned cost of rounds of one bounded-range mechanism; None if `event` is something else.
+
+    If such groups are nested, they cost the sum, each with its share of `delta`. Beside one of them, events of pure
+    differential privacy add their epsilon.
+
+    >>> rounds = ComposedEvent(event=BoundedRangeEvent(epsilon=0.15), count=10)
+    >>> planned_epsilon(rounds, delta=1e-6) == compose([rounds]).epsilon(1e-6)
+    True
+    """
+    if isinstance(event, SequenceEvent):
+        others = [part for part in event.events if not isinstance(part, PureEvent)]
+        planned = planned_epsilon(others[0], delta=delta) if len(others) == 1 else None
+        if planned is None:
+            return None
+        pure = (Fraction(part.epsilon) for part in event.events if isinstance(part, PureEvent))
+        return fraction_up(sum(pure, Fraction(planned)))
+    if not isinstance(event, ComposedEvent):
+        return None
+    if isinstance(event.event, BoundedRangeEvent):
+        return compose([event]).epsilon(delta)
+    inner = planned_epsilon(event.event, delta=quotient_down(delta, event.count))
+    return None if inner is None else product_up(inner, event.count)

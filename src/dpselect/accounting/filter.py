@@ -204,7 +204,7 @@ class Limits:
 
     def planned_cost(self, event: Event) -> Cost | None:
         """What rounds cost by the recursion that plans them, if nothing came before; None if `event` is none."""
-        from dpselect.accounting.exact_rounds import planned_epsilon  # brings NumPy with it
+        from dpselect.accounting.composition import planned_epsilon  # brings NumPy with it
 
         planned = planned_epsilon(event, delta=fraction_down(self.delta - self.set_aside)) if self.orders else None
         return None if planned is None else Cost(Fraction(planned), Fraction(0), (_BEYOND,) * len(self.orders))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -200,7 +201,7 @@ def _most_of(known: FloatArray, chances: FloatArray, cells: range, size: int, st
 
 _FINEST = 512
 _COARSEST = 4
-_WIDEST = 60.0
+_SMALLEST, _WIDEST = 1e-200, 60.0
 _INFLATION = Fraction(1, 50)
 _MOST_PLACES = 40_000
 
@@ -246,7 +247,7 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
     Returns:
         The curve, from epsilon 0 on; None if no grid holds all epsilons, or `work` is not enough for one.
     """
-    if max(event.epsilon for event in counts) > _WIDEST or min(event.epsilon for event in counts) < 1e-200:
+    if max(event.epsilon for event in counts) > _WIDEST or min(event.epsilon for event in counts) < _SMALLEST:
         return None
     grid = _affordable(counts, work=work)
     if grid is None:
@@ -269,14 +270,29 @@ def _after_pairs(curve: Curve, grid: _Grid, *, is_mirrored: bool) -> Curve:
     return _profile(losses, grid=grid) if not grid.ranges else _averaged(curve, losses, grid=grid)
 
 
-def equal_rounds_curve(epsilon: float, *, count: int, steps: int) -> Curve:
-    """The same for `count` runs of one bounded-range mechanism, on the grid that divides its `epsilon` into `steps`.
+MOST_ROUNDS = 100
+"""Number of rounds of which a curve is computed. This many take less than a tenth of a second to plan."""
 
-    Args:
-        epsilon: from 1e-200 to 60.
-        count: number of runs, >= 1; the work grows with the square of ``count * steps``.
-        steps: >= 1; more make a smaller bound.
+
+def steps_of_rounds(count: int) -> int | None:
+    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used.
+
+    >>> [steps_of_rounds(count) for count in (1, 2, 10, 32, 100, 101)]
+    [None, 50, 40, 12, 4, None]
     """
+    return min(50, max(_COARSEST, 400 // count)) if 1 < count <= MOST_ROUNDS else None
+
+
+@functools.lru_cache(maxsize=256)
+def rounds_curve(epsilon: float, count: int) -> Curve | None:
+    """The same for `count` rounds of one bounded-range mechanism; None if it is not used, or no grid holds the range.
+
+    Whether it is used, and on how fine a grid, depends on the number of rounds alone, never on a clock. So planning
+    and verifying a certificate give the same result. Charging and checking need the curve that a plan ended with.
+    """
+    steps = steps_of_rounds(count)
+    if steps is None or not _SMALLEST <= epsilon <= _WIDEST:
+        return None
     return _after_ranges(_grid({BoundedRangeEvent(epsilon=epsilon): count}, smallest=epsilon, steps=steps))
 
 
