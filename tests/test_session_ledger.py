@@ -260,7 +260,7 @@ def test_a_budget_runs_out_on_the_command_line(capsys: Captured, tmp_path: Path)
     head = json.loads(told(capsys, "ledger", "verify", url, "--json")[1])["head"]
     assert head == shown["head"]
     assert head in told(capsys, "ledger", "verify", url)[1]
-    assert json.loads(told(capsys, "ledger", "export", url)[1].splitlines()[-1])["hash"] == head
+    assert json.loads(lines[-1])["hash"] == head
     assert told(capsys, "ledger", "limit", url, "clicks", "--epsilon", "0.4")[0] == 2
     assert told(capsys, "ledger", "limit", url, "clicks", "--epsilon", "2")[0] == 0
     assert "3, closed" not in told(capsys, "ledger", "show", url, "clicks")[1]

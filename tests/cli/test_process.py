@@ -173,13 +173,13 @@ def test_a_reader_that_leaves_while_rows_are_read_is_found_before_the_charge(
 ) -> None:
     """In this process, whose output is exchanged for a pipe; its reader leaves as soon as the reading is over."""
     read, write = os.pipe()
-    look = Ledger.look_at_all
+    look = Ledger.look
 
     def leave(*given: Any, **named: Any) -> Any:
         os.close(read)
         return look(*given, **named)
 
-    monkeypatch.setattr(Ledger, "look_at_all", leave)
+    monkeypatch.setattr(Ledger, "look", leave)
     monkeypatch.chdir(ROOT)
     with os.fdopen(write, "w") as output:
         monkeypatch.setattr(sys, "stdout", output)

@@ -53,9 +53,8 @@ def test_all_are_charged_once_and_each_is_drawn_for_once(ledger: Ledger) -> None
     opened(ledger).charge_ahead("plans", TWO)
     ledger.charge_ahead("plans", TWO)  # they are there
     assert (ledger.remaining("plans"), kinds(ledger)) == (0.25, ["open", "charge", "charge"])
-    known = ledger.look_at_all("plans", [(what, request, question) for what, request, question, _, _ in TWO])
+    known = ledger.look("plans", [(what, request, question) for what, request, question, _, _ in TWO])
     assert [each and (each.sequence, each.release) for each in known] == [(1, None), (2, None)]
-    assert ledger.look("plans", QUARTER, request="a", question="ages") is None
     receipt = ledger.charge("plans", QUARTER, request="a", question="ages", certificate="1" * 64, time=DAY)
     assert (receipt.sequence, receipt.question, receipt.time) == (1, "1" * 64, "2026-11-25T00:00:00+00:00")
     assert ledger.store_release(receipt, "answer") == "answer"
@@ -115,7 +114,7 @@ def test_what_is_no_account_or_no_time_is_refused_at_once(ledger: Ledger, monkey
     monkeypatch.setattr(requests.Patience, "lasts", lambda _: pytest.fail("it tried again"))
     opened(ledger)
     for account in (Fraction(1, 3), b"plans", None, ["plans"]):
-        for ask in (ledger.charge_ahead, ledger.look_at_all):
+        for ask in (ledger.charge_ahead, ledger.look):
             with pytest.raises(InvalidParameterError, match=r"^account="):
                 ask(account, [])  # type: ignore[arg-type]
     for moment in (Fraction(1, 3), None, datetime(2026, 11, 25)):

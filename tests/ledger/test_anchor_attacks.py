@@ -82,7 +82,7 @@ def test_an_anchor_that_is_missing_or_another_is_made_by_nobody_but_who_asks_for
     with Ledger(place, anchor=anchor) as ledger:
         acts: dict[str, Callable[[], object]] = {
             "charge": lambda: ledger.charge("clicks", EIGHTH),
-            "look": lambda: ledger.look("clicks", EIGHTH),
+            "look": lambda: ledger.look("clicks", [(EIGHTH, None, "")]),
             "verify": ledger.verify,
             "open": lambda: ledger.open_account("pets", epsilon=1),
             "limit": lambda: ledger.set_limit("clicks", epsilon=20),

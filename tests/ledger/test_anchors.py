@@ -64,7 +64,7 @@ def test_receipts_name_their_ledger(ledger: Ledger, tmp_path: Path) -> None:
     assert receipt.ledger is not None
     assert len(receipt.ledger) == 32
     assert receipt == ledger.history("clicks")[-1].receipt
-    assert {json.loads(line)["entry"]["ledger"] for line in ledger.export()} == {receipt.ledger}
+    assert {entry.body["ledger"] for entry in ledger.history("clicks")} == {receipt.ledger}
     with Ledger(tmp_path / "other.db") as other:
         other.open_account("clicks", epsilon=1)
         assert other.charge("clicks", EVENT).ledger != receipt.ledger
@@ -78,7 +78,7 @@ def test_an_older_copy_in_its_place_is_refused(ledger: Ledger, place: Path, tmp_
     with Ledger(place, anchor=anchor) as restored:
         for act in (
             lambda: restored.charge("pets", EVENT),
-            lambda: restored.look("pets", EVENT),
+            lambda: restored.look("pets", [(EVENT, None, "")]),
             lambda: restored.set_limit("pets", epsilon=20),
             lambda: restored.close("pets"),
             restored.verify,

@@ -44,9 +44,10 @@ def test_a_limit_above_every_double_is_refused(file: Ledger, limit: object) -> N
 @pytest.mark.parametrize("question", NO_TEXTS)
 @pytest.mark.parametrize("request_id", [None, "november"])
 def test_a_question_is_a_text(file: Ledger, question: Any, request_id: str | None) -> None:
-    for act in (file.charge, file.look):
-        with pytest.raises(InvalidParameterError, match="question"):
-            act("clicks", HALF, request=request_id, question=question)
+    with pytest.raises(InvalidParameterError, match="question"):
+        file.charge("clicks", HALF, request=request_id, question=question)
+    with pytest.raises(InvalidParameterError, match="question"):
+        file.look("clicks", [(HALF, request_id, question)])
     assert file.account("clicks").entries == 1
 
 
@@ -68,7 +69,7 @@ def test_a_receipt_is_one(file: Ledger, receipt: Any) -> None:
 def test_an_event_of_a_derived_class_is_none(file: Ledger, event: Any) -> None:
     for act in (
         lambda: file.charge("clicks", event),
-        lambda: file.look("clicks", event),
+        lambda: file.look("clicks", [(event, None, "")]),
         lambda: ComposedEvent(event=event, count=2),
         lambda: Run(event=event, mechanism="m", neighbours=cast(Neighbours, "add_remove"), unit="unit"),
     ):

@@ -58,7 +58,7 @@ def test_who_asks_while_an_answer_is_being_stored_pays_and_both_give_one_answer(
 ) -> None:
     """It is no answer that could not be stored: nobody is warned."""
     held = Storing(tmp_path, monkeypatch)
-    assert held.ledger.look("a", EVENT, **ASKED) is None
+    assert held.ledger.look("a", [(EVENT, "november", "top page")]) == [None]
     second = held.ledger.charge("a", EVENT, **ASKED)
     assert (second.sequence, second.release) == (2, None)
     assert held.ledger.store_release(second, "second") == "second"

@@ -20,10 +20,9 @@ TENTH = PureEvent(epsilon=0.125)
 ACTS: dict[str, Callable[[Ledger], object]] = {
     "verify": lambda ledger: ledger.verify(),
     "history": lambda ledger: ledger.history("clicks"),
-    "export": lambda ledger: list(ledger.export()),
     "find": lambda ledger: ledger.find("clicks", 1),
     "asked again": lambda ledger: ledger.charge("clicks", TENTH, request="november"),
-    "looked at again": lambda ledger: ledger.look("clicks", TENTH, request="november"),
+    "looked at again": lambda ledger: ledger.look("clicks", [(TENTH, "november", "")]),
 }
 ACCOUNT_ACTS: dict[str, Callable[[Ledger], object]] = {
     **ACTS,

@@ -55,7 +55,7 @@ def test_a_request_is_found_by_its_index(ledger: Ledger, url: str, monkeypatch: 
         return execute(self, text, **values)
 
     monkeypatch.setattr(Transaction, "execute", note)
-    ledger.look("clicks", CHARGED, request="r9999")
+    ledger.look("clicks", [(CHARGED, "r9999", "")])
     asked = [(text, values) for text, values in run if "request = " in text]
     assert asked
     engine = engine_of(url)

@@ -195,13 +195,14 @@ ASKED = {"request": "november", "question": "top page", "note": "monthly", "cert
 
 def test_a_charge_that_was_recorded_unseen_is_used_once(unknown: Path) -> None:
     with dps.Ledger(unknown) as ledger:
-        assert ledger.look("clicks", ALL, request="november", question="top page") is None  # not refused: it is paid
+        assert ledger.look("clicks", [(ALL, "november", "top page")]) == [None]  # not refused: it is paid
         receipt = ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
         assert (receipt.sequence, receipt.hash) == (1, ledger.account("clicks").head)
         assert receipt == ledger.history("clicks")[1].receipt
-        for again in (ledger.look, ledger.charge):
-            with pytest.raises(ChargeRefusedError):
-                again("clicks", ALL, request="november", question="top page")  # type: ignore[operator]
+        with pytest.raises(ChargeRefusedError):
+            ledger.look("clicks", [(ALL, "november", "top page")])
+        with pytest.raises(ChargeRefusedError):
+            ledger.charge("clicks", ALL, request="november", question="top page")
 
 
 CHANGES = [
@@ -232,7 +233,7 @@ def test_a_charge_that_was_recorded_unseen_belongs_to_one_process(
             with pytest.raises(ChargeRefusedError):
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             with pytest.raises(ChargeRefusedError):
-                ledger.look("clicks", ALL, request="november", question="top page")
+                ledger.look("clicks", [(ALL, "november", "top page")])
         assert ledger.charge("clicks", ALL, **ASKED).sequence == 1  # type: ignore[arg-type]
 
 
@@ -287,11 +288,11 @@ def test_an_answer_that_cannot_be_stored_is_given_and_kept(
             with pytest.warns(AnswerNotStoredWarning, match=expected):
                 assert ledger.store_release(receipt, "answer") == "answer"
             with pytest.warns(AnswerNotStoredWarning, match="another try just now failed as well"):
-                known = ledger.look("clicks", ALL, request="november", question="top page")
+                (known,) = ledger.look("clicks", [(ALL, "november", "top page")])
             assert known is not None
             assert known.release == "answer"
             with pytest.raises(RequestReusedError):
-                ledger.look("clicks", ALL, request="november", question="another")
+                ledger.look("clicks", [(ALL, "november", "another")])
             with pytest.warns(AnswerNotStoredWarning):
                 assert ledger.store_release(receipt, "another") == "answer"  # the first answer is the answer
         ledger.disconnect()

@@ -75,7 +75,7 @@ def audit(path: str) -> None:
         os.setuid(NOBODY)
     try:
         with Ledger(path) as ledger:
-            print([each.entries for each in ledger.verify()], len(list(ledger.export())), ledger.remaining("clicks"))
+            print([each.entries for each in ledger.verify()], len(ledger.history("clicks")), ledger.remaining("clicks"))
             try:
                 ledger.charge("clicks", TENTH)
             except LedgerError as error:

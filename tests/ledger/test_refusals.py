@@ -55,7 +55,7 @@ def test_a_top_k_fits_into_an_account_of_exactly_its_size(ledger: Ledger, k: int
     event = top_k_event(k, epsilon=epsilon, delta=delta)
     limit = Filter(epsilon=epsilon, delta=delta)
     ledger.open_account("clicks", epsilon=epsilon, delta=delta)
-    ledger.look("clicks", event)
+    ledger.look("clicks", [(event, None, "")])
     ledger.charge("clicks", event)
     limit.spend(event)
     spent = ledger.account("clicks").spent

@@ -97,8 +97,8 @@ def test_an_entry_that_the_account_does_not_count_answers_no_request(granted: Gr
         f"INSERT INTO dpselect_releases VALUES (1, {number}, 'forged', '{hashed('release', digest, 'forged')}')",
     )
     with granted.of("charge") as charger:
-        assert charger.look("clicks", EIGHTH, request="mon", question="pages") is not None
-        assert charger.look("clicks", EIGHTH, request="tue", question="pages") is None
+        assert charger.look("clicks", [(EIGHTH, "mon", "pages")]) != [None]
+        assert charger.look("clicks", [(EIGHTH, "tue", "pages")]) == [None]
         if number == 3:  # it stands where the next charge has to
             with pytest.raises(LedgerDamagedError):
                 charger.charge("clicks", EIGHTH, request="tue", question="pages")

@@ -26,7 +26,7 @@ def test_each_role_may_do_what_it_is_for_and_nothing_else(granted: Granted) -> N
     with granted.of("charge") as charger, granted.of("manage") as manager, granted.of("read") as reader:
         receipt = charger.charge("clicks", EIGHTH, request="first", question="pages")
         assert charger.store_release(receipt, "answer") == "answer"
-        assert charger.look("clicks", EIGHTH, request="first", question="pages") is not None
+        assert charger.look("clicks", [(EIGHTH, "first", "pages")]) != [None]
         refused(lambda: charger.set_limit("clicks", epsilon=2))
         refused(lambda: charger.set_limit("clicks", epsilon="0.5"))
         refused(lambda: charger.open_account("pets", epsilon=1))

@@ -144,7 +144,7 @@ def test_whoever_waits_for_a_lock_when_the_server_stops_has_waited_already(postg
     """The time to wait is that of the call, not of each thing it waits for."""
     engine = engine_of(url)
     with Ledger(url, wait=WAIT) as ledger, engine.connect() as holder:
-        ledger.look("clicks", HALF)
+        ledger.look("clicks", [(HALF, None, "")])
         holder.exec_driver_sql("SELECT * FROM dpselect_accounts FOR UPDATE")
         with pytest.raises(LedgerBusyError, match="another process holds its lock"):
             ledger.charge("clicks", HALF)
@@ -179,7 +179,7 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytes
 def test_nothing_is_sent_after_the_time_is_over(url: str) -> None:
     """Who has not asked the server to commit by then knows that nothing was written, and so leaves it at that."""
     with Ledger(url, wait=WAIT) as ledger:
-        ledger.look("clicks", HALF)
+        ledger.look("clicks", [(HALF, None, "")])
 
         def write_late() -> None:
             with ledger._database.writing() as connection:

@@ -212,7 +212,6 @@ _PLACES = {
     "ledger history": "ledger:history",
     "ledger limit": "ledger:limit",
     "ledger close": "ledger:close",
-    "ledger export": "ledger:export",
     "ledger verify": "ledger:verify_chain",
     "ledger anchor": "ledger:anchor",
     "ledger backup": "ledger:backup",

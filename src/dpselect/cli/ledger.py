@@ -110,13 +110,6 @@ def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: Json = 
     _show_accounts([closed], as_json)
 
 
-def export(ledger: Url, account: OneOrAll = None) -> None:
-    """Print all entries as JSON, one per line, with the text that each hash is computed from."""
-    with _opened(ledger) as opened:
-        for line in opened.export(account):
-            print(line)
-
-
 def verify_chain(
     ledger: Url,
     account: OneOrAll = None,

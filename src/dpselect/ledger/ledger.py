@@ -204,25 +204,14 @@ class Ledger(ManagedLedger):
             said = {**fields, "account": account.name, "ledger": book.id}
             return attempt.commits(receipt_of(said, account.entries - 1, account.head), account)
 
-    def look(
-        self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
-    ) -> Receipt | None:
-        """Raise what `charge` would raise now, without charging; return the stored answer of the request, if any.
+    def look(self, account: str, questions: Sequence[tuple[Event | Run, str | None, str]]) -> list[Receipt | None]:
+        """Raise what charging the questions would raise now, one after another, without charging any.
 
-        For use before long work that is wasted if the charge is refused. `charge` decides again.
-        """
-        (known,) = self.look_at_all(account, [(what, request, question)])
-        return None if known is None or known.release is None else known
-
-    def look_at_all(
-        self, account: str, questions: Sequence[tuple[Event | Run, str | None, str]]
-    ) -> list[Receipt | None]:
-        """As `look`, for questions that are to be charged one after another: whether all of them fit together.
+        For use before long work that is wasted if a charge is refused. `charge` decides again.
 
         Args:
             account: name of the account.
-            questions: of each question what `look` takes: what would run, the id of its request or None, and the
-                question in public words.
+            questions: of each question what would run, the id of its request or None, and the question in public words.
 
         Returns:
             For each question its stored answer; or the receipt of a charge that was made ahead and not drawn for; or

@@ -11,7 +11,7 @@ from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import FIRST, Account, Head, canonical
+from dpselect.ledger.accounts import Account, Head
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
 from dpselect.ledger.records import Entry
@@ -141,15 +141,6 @@ class ManagedLedger:
             if self._anchor is not None and once > noted[each.name].sequence:
                 raise self._anchor.cut_back(noted[each.name], once)
         return found
-
-    def export(self, name: str | None = None) -> Iterator[str]:
-        """The entries of one or all accounts as JSON, one object on each line, with all that the hashes cover."""
-        for each in [account.name for account in self.accounts()] if name is None else [name]:
-            previous = FIRST
-            for entry in self.entries(each):
-                held = {"entry": entry.body, "previous": previous, "hash": entry.hash}
-                yield canonical(held if entry.release is None else held | {"release": entry.release})
-                previous = entry.hash
 
     def backup(self, to: str | Path) -> list[Account]:
         """Copy the ledger, as it is now, into a new file, while others go on charging; then verify the copy.

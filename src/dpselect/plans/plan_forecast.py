@@ -78,12 +78,12 @@ def looked_up(ledger: Ledger, account: str, asked: Mapping[str, TableQuestion]) 
     """What the ledger has under the requests of these questions; nothing is charged.
 
     Raises:
-        InvalidAccountError, RequestReusedError, LedgerError: as `Ledger.look_at_all`, but no ChargeRefusedError.
+        InvalidAccountError, RequestReusedError, LedgerError: as `Ledger.look`, but no ChargeRefusedError.
     """
     known: Sequence[Receipt | None] = [None] * len(asked)
     refused = ""
     try:
-        known = ledger.look_at_all(account, [(each.run, str(each.request), each.text) for each in asked.values()])
+        known = ledger.look(account, [(each.run, str(each.request), each.text) for each in asked.values()])
     except ChargeRefusedError as refusal:
         refused = refusal.what
     stored: dict[str, str] = {}

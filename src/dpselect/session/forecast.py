@@ -129,7 +129,7 @@ class Forecasting(Payer[Forecast]):
         """The forecast, once the columns are checked; nothing is gathered."""
         for scan in asked.asked.scans:
             asked.rows.statement(scan, asked.asked.groups)()
-        request, run = asked.request, asked.run
+        request = asked.request
         forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
         ledger = self.ledger_for(request)
         if ledger is None:
@@ -139,7 +139,7 @@ class Forecasting(Payer[Forecast]):
             raise InvalidParameterError("source", None, expected)
         known, fits = None, True
         try:
-            known = ledger.look(self.account, run, request=request, question=asked.text if request else "")
+            (known,) = ledger.look(self.account, [(asked.run, request, asked.text if request else "")])
         except ChargeRefusedError:
             fits = False
         account = ledger.account(self.account)

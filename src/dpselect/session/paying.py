@@ -180,7 +180,7 @@ class Spending(Payer[Release]):
         if self._ledger is None:
             return [None] * len(questions)
         asked = [(each.run, each.request, each.text) for each in questions]
-        return self._ledger.look_at_all(self.account, asked)
+        return self._ledger.look(self.account, asked)
 
     def _answer(self, draft: _Draft) -> Release:
         """Charge, draw and store, in this order; or return what is stored for the request by now."""
