@@ -72,7 +72,7 @@ def test_an_answer_that_a_thread_could_not_store_is_stored_by_who_asks_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Storing(tmp_path, monkeypatch, fails=True)
-    assert "another dpselect wrote it meanwhile" in held.ends()
+    assert "not stored: a later version. Keep it" in held.ends()
     again = held.ledger.charge("a", EVENT, **ASKED)
     assert (again.sequence, again.release) == (1, "first")
     assert [entry.release for entry in held.ledger.history("a")] == [None, "first"]

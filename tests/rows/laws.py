@@ -6,7 +6,7 @@ up, instead of drawing; by the plan's own mechanism both together are the law of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import permutations
@@ -29,7 +29,7 @@ from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Amount, Column, Grouping, Holds, Progress
 from dpselect.rows.table import Rows, UnopenedTable
 from dpselect.session.asking import PlainQuestions
-from dpselect.session.paying import Payer, TableQuestion, gathered
+from dpselect.session.paying import TableQuestion, gathered
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -49,29 +49,22 @@ Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
 
 
-class Planned(Payer[TableQuestion]):
-    """Replies with what would be asked."""
-
-    def answer(self, asked: TableQuestion) -> TableQuestion:
-        return asked
-
-
-class _Summaries(Payer[Any]):
-    def answer(self, asked: TableQuestion) -> Any:
-        return gathered([asked])[0]
-
-
 class Questions(PlainQuestions):
     """Every question, as `Dataset` has them."""
 
-    def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:
-        self._rows, self._spending, self._neighbours, self._groups = rows, payer, neighbours, None
+    def __init__(
+        self,
+        rows: Rows,
+        reply: Callable[[TableQuestion], Any] = lambda asked: asked,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> None:
+        self._rows, self._reply, self._neighbours, self._groups = rows, reply, neighbours, None
 
 
 def planned(question: Question, neighbours: Neighbours) -> Query:
     """The question that a session would plan."""
     rows = Rows(UnopenedTable(), origin="", unit="who")
-    planned: TableQuestion = question(Questions(rows, Planned(None, None), neighbours))
+    planned: TableQuestion = question(Questions(rows, neighbours=neighbours))
     return planned.asked
 
 
@@ -82,7 +75,7 @@ def summaries(source: Source) -> Questions:
 
 def summaries_of(rows: Rows, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Questions:
     """The same of rows that are read already."""
-    return Questions(rows, _Summaries(None, None), neighbours)
+    return Questions(rows, lambda asked: gathered([asked])[0], neighbours)
 
 
 def expected_summaries(rows: pa.Table) -> Questions:

@@ -22,7 +22,7 @@ from dpselect.session.described import seen
 from dpselect.session.paying import TableQuestion, gathered
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import PLACERS
-from tests.rows.laws import Planned, Questions
+from tests.rows.laws import Questions
 from tests.rows.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, ROWS
 from tests.rows.tables import scanned
 from tests.slow import SLOW
@@ -49,7 +49,7 @@ def plain(summary: Any) -> Any:
 
 def planned(table: Any, names: list[str]) -> tuple[Rows, list[TableQuestion]]:
     rows = Rows(table, origin="", unit="who")
-    asked = Questions(rows, Planned(None, None))
+    asked = Questions(rows)
     return rows, [QUESTIONS[name](asked) for name in names]
 
 
@@ -140,7 +140,7 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     who = np.repeat(np.arange(units), 2)
     table = pa.table({"who": who, "page": np.tile([1, 2], units), "age": np.tile([1, 2], units)})
     data: Any = dps.Dataset(table, unit="who")
-    asked = Questions(data._rows, Planned(None, None))
+    asked = Questions(data._rows)
     histograms = [asked.histogram("page", candidates=[1, *others, 2], epsilon=1.0) for _ in range(6)]
     counts = [seen(asked, **CHOSEN).count("age", between=(0, 9), epsilon=1.0) for _ in range(2)]
     found = [each[0] for each in together([*histograms, *counts])]
@@ -160,7 +160,7 @@ def test_one_value_of_each_unit_in_several_words(number: int) -> None:
     """Each unit has a single value, so that there is nothing to choose; and some have none."""
     values = {f"c{place}": np.arange(200) * (place + 3) % (number + 2) for place in range(5)}
     data: Any = dps.Dataset(pa.table({"who": np.arange(200), **values}), unit="who")
-    asked = Questions(data._rows, Planned(None, None))
+    asked = Questions(data._rows)
     both = [asked.histogram(name, candidates=range(number), epsilon=1.0) for name in values]
     both.insert(2, asked.most_common("c0", candidates=range(50), epsilon=1.0))
     alone = [plain(*gathered([each])) for each in both]
@@ -191,7 +191,7 @@ def test_other_failures_are_told_once(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = ROWS.select(["page", "age"]).append_column("who", pa.array(range(len(ROWS))))
     rows = Rows(PLACERS["parquet"](numbers, tmp_path).opened(), origin="", unit="who")
-    asked = Questions(rows, Planned(None, None))
+    asked = Questions(rows)
     both = [
         asked.histogram("page", candidates=range(5), epsilon=1.0),
         asked.most_common("page", candidates=range(500), epsilon=1.0),

@@ -19,7 +19,7 @@ import functools
 import math
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Self
@@ -184,9 +184,6 @@ class Limits:
     delta: Fraction
     set_aside: Fraction
     orders: tuple[Order, ...]
-    _allowances: dict[Fraction, tuple[int, ...]] = field(
-        default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
-    )
 
     @classmethod
     def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction) -> Self:
@@ -238,21 +235,7 @@ class Limits:
 
         Proof: ``proofs/ledger.md``.
         """
-        if total.delta > self.set_aside:
-            return False
-        if total.pure <= epsilon:
-            return True
-        # The same as `spent(total) <= epsilon`, but in whole numbers, because it is checked for every charge.
-        return any(units <= most for units, most in zip(total.renyi, self.allowances(epsilon), strict=True))
-
-    def allowances(self, epsilon: Fraction) -> tuple[int, ...]:
-        """The largest divergence at each order with which `spent` is at most `epsilon`; negative if none is."""
-        most = self._allowances.get(epsilon)
-        if most is None:
-            delta = self.delta - self.set_aside
-            most = tuple(math.floor((epsilon - conversion(order, delta)) * UNIT) for order in self.orders)
-            self._allowances[epsilon] = most
-        return most
+        return total.delta <= self.set_aside and (total.pure <= epsilon or self.spent(total) <= epsilon)
 
 
 class Filter:
@@ -329,9 +312,9 @@ class Filter:
     @property
     def share(self) -> float:
         """The part of the limit that is used, from 0 to 1, by the bound that has the most left."""
-        total = self._spent[0]
-        routes = zip(total.renyi, self._limits.allowances(self._limit), strict=True)
-        by_order = (Fraction(used, most) for used, most in routes if most > 0)
+        total, limits = self._spent[0], self._limits
+        left = [self._limit - conversion(each, limits.delta - limits.set_aside) for each in limits.orders]
+        by_order = (Fraction(used, UNIT) / most for used, most in zip(total.renyi, left, strict=True) if most > 0)
         return float(min(total.pure / self._limit, *by_order, Fraction(1)))
 
     def _after(self, event: Event | Run) -> tuple[Cost, Run | None]:

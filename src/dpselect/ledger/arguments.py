@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational
 from pathlib import Path
 from typing import Any, cast
 
-from dpselect.checks import members_in_order
+from dpselect.checks import exact_number, members_in_order
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.server_urls import HIDDEN, is_conninfo, is_login, is_server, may_tell_password, without_password
 
@@ -22,6 +21,9 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A decimal that every reader understands alike: no underscores, no blanks, no digits of other scripts."""
 _LARGEST = Fraction(sys.float_info.max)
 """A larger limit promises nothing, and could not be shown as a number."""
+
+_MOST_BITS = 4000
+"""Above and below the bar of a limit, so that it can be read back."""
 
 _LONGEST = 1000
 _MOST_NOTE = 10_000
@@ -37,28 +39,15 @@ def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: b
     """
     least = "from 0" if zero else "> 0"
     expected = f"a number {least} to below 1" if below_one else f"a finite number {least.replace('from', '>=')}"
-    exact = _exact(value)
-    if exact is None or not 0 <= exact <= _LARGEST or (exact == 0 and not zero) or (below_one and exact >= 1):
+    is_decimal = isinstance(value, str) and len(value) <= 100 and _DECIMAL.fullmatch(value)
+    try:
+        exact = exact_number(Decimal(value) if is_decimal else value, name)
+    except InvalidParameterError:
+        exact = Fraction(-1)
+    is_long = max(exact.numerator.bit_length(), exact.denominator.bit_length()) >= _MOST_BITS
+    if is_long or not 0 <= exact <= _LARGEST or (exact == 0 and not zero) or (below_one and exact >= 1):
         raise InvalidParameterError(name, Shown(repr(value)) if isinstance(value, Decimal) else value, expected)
     return exact
-
-
-def _exact(value: object) -> Fraction | None:
-    """The number exactly; None also if it has too many digits to be read back."""
-    try:
-        if isinstance(value, str):
-            value = Decimal(value) if len(value) <= 100 and _DECIMAL.fullmatch(value) else None
-        if isinstance(value, bool):
-            return None
-        if isinstance(value, float) or (isinstance(value, Decimal) and -400 < value.adjusted() < 309):
-            exact = Fraction(value)
-        elif isinstance(value, Rational):
-            exact = Fraction(int(value.numerator), int(value.denominator))
-        else:
-            return None
-    except (ArithmeticError, ValueError):  # infinite, or no number
-        return None
-    return exact if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4000 else None
 
 
 def short_text(value: object, name: str, *, empty: bool = False) -> str:

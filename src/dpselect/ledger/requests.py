@@ -153,14 +153,6 @@ PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavaila
 NOT_STORED = (*PASSING, LedgerVersionError)
 """Errors that keep an answer from being stored although its charge is. After any other, the charge may be lost."""
 
-_WHY: dict[type[LedgerError], str] = {
-    LedgerBusyError: "another process holds its lock",
-    LedgerFullError: "there is no room left on its disk",
-    LedgerReadOnlyError: "it cannot be written to, only read",
-    LedgerVersionError: "another dpselect wrote it meanwhile",
-    AnchorUnavailableError: "its anchor could not be read",
-}
-_BROKEN = "the disk or the connection failed"
 _COMMITS = 3
 _SHORTEST, _LONGEST = 0.02, 1.0
 
@@ -325,7 +317,8 @@ def given_out(unstored: Unstored, keep: Store, *, wait: float, ledger: str) -> s
         except NOT_STORED as error:
             held = _answers.setdefault(receipt.hash, held)
             if not (isinstance(error, PASSING) and patience.lasts()):
-                _warn(receipt, _WHY.get(type(error), _BROKEN), ledger=ledger)
+                what = str(error) if isinstance(error, AnchorError) else error.what
+                _warn(receipt, what.partition(". ")[0].rstrip("."), ledger=ledger)
                 return held.release
 
 

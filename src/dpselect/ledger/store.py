@@ -122,7 +122,6 @@ and reads the whole account."""
 PAGE = 1000
 _PAGE = f"{_ENTRIES} AND e.sequence > :after AND e.sequence < :end ORDER BY e.sequence LIMIT {PAGE}"
 _AT = f"{_ENTRIES} AND e.sequence = :place"
-_ENDS = "SELECT min(sequence) AS first, max(sequence) AS last FROM dpselect_entries WHERE account = :account"
 
 
 @dataclass(slots=True)
@@ -197,11 +196,6 @@ class Book:
         """The rows of the first thousand entries after this number that the account counts, with their releases."""
         found = self.connection.execute(_PAGE, account=account.number, after=after, end=account.entries)
         return self._sound(found, account)
-
-    def ends(self, account: Account) -> tuple[int | None, int | None]:
-        """The first and the last number of an entry that is there, whatever the account counts."""
-        (found,) = self.connection.execute(_ENDS, account=account.number)
-        return found["first"], found["last"]
 
     def under(self, account: Account, request: str) -> list[Entry]:
         """The entries of an account under a request id, in order.

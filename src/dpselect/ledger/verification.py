@@ -34,6 +34,9 @@ SELECT 1 FROM dpselect_releases AS r
  LEFT JOIN dpselect_entries AS e ON e.account = r.account AND e.sequence = r.sequence
  WHERE e.sequence IS NULL LIMIT 1"""
 
+_SURPLUS = """\
+SELECT sequence FROM dpselect_entries WHERE account = :account AND (sequence < 0 OR sequence >= :end) LIMIT 1"""
+
 _BEHIND = "an older copy was put in its place, or entries were cut off. Nothing was drawn. Find the complete ledger."
 _BESIDE = (
     "two copies of the ledger were used, or its history was rewritten. Nothing was drawn. Use only the copy that its"
@@ -114,10 +117,10 @@ def refuse_unsound_file(connection: Transaction, *, ledger: str) -> None:
 
 def refuse_surplus(book: Book, account: Account) -> None:
     """Refuse entries that the account does not count."""
-    for place in book.ends(account):
-        if place is not None and not 0 <= place < account.entries:
-            text = f"account {account.name!r} has an entry {place}, which it does not count."
-            raise LedgerDamagedError(book.ledger, text)
+    place = book.connection.scalar(_SURPLUS, account=account.number, end=account.entries)
+    if place is not None:
+        text = f"account {account.name!r} has an entry {place}, which it does not count."
+        raise LedgerDamagedError(book.ledger, text)
 
 
 def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str, own_id: str) -> int:

@@ -30,7 +30,7 @@ from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.dataset import Dataset
 from dpselect.session.described import Planner, check_keys
-from dpselect.session.forecast import DryRun, Forecasting
+from dpselect.session.forecast import DryRun, forecasted
 from dpselect.session.paying import Spending, TableQuestion
 
 _LONGEST_NAME = 100
@@ -156,8 +156,8 @@ class Plan:
             about: dict[str, Any] = {"format": self.format, "neighbours": self.neighbours}
             dry = DryRun(unit=self.unit, source=self.table, table=self.server_table, **about)
         division, asked, before = self._settled(Planner(dry))
-        forecasting = Forecasting(None, None)
-        forecasts = {name: forecasting.answer(replace(each, request=None)) for name, each in asked.items()}
+        nobody = Spending(None, None)
+        forecasts = {name: forecasted(replace(each, request=None), nobody) for name, each in asked.items()}
         plain: dict[str, Any] = {"unchecked": dry.unchecked, "division": division}
         plain |= {"budget": self.epsilon, "budget_delta": self.delta}
         if (account := self._account()) is not None:

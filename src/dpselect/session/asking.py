@@ -18,23 +18,23 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.query import Query
 from dpselect.questions.question import BY_NAME, Question
 from dpselect.rows.table import Rows
-from dpselect.session.paying import Payer, TableQuestion
+from dpselect.session.paying import TableQuestion
 from dpselect.summaries import PublicGroups
 
 
 class Asking:
     """A table, for those who may see nothing but private answers about it.
 
-    A subclass has a method for each question; the type of the reply is the payer's: a `dpselect.Release`, or the
+    A subclass has a method for each question, and says what the reply to one is: a `dpselect.Release`, or the
     `Forecast` of a `dpselect.DryRun`.
     """
 
-    __slots__ = ("_groups", "_neighbours", "_rows", "_spending")
+    __slots__ = ("_groups", "_neighbours", "_reply", "_rows")
 
     _groups: PublicGroups | None
     _neighbours: Neighbours
+    _reply: Callable[[TableQuestion], Any]
     _rows: Rows
-    _spending: Payer[Any] | None
 
     if not TYPE_CHECKING:  # to whom every name would be known
 
@@ -116,7 +116,7 @@ class Asking:
         return seen
 
     def _answer(self, question: Question, usable_epsilon: float | None, request: str | None) -> Any:
-        """The reply to a question: the question as it will be asked of the rows, if there is nobody to answer it."""
+        """The reply to a question, planned as it will be asked of the rows."""
         asked = Query.planned(
             question,
             self._rows,
@@ -129,8 +129,7 @@ class Asking:
         rows = table.of(question.column)  # a column that is not there is refused before anything is charged
         about: dict[str, Any] = {"origin": table.origin, "format": table.format, "named": table.named}
         about |= {"unit": table.unit, "column": rows.column.shown}
-        planned = TableQuestion(asked=asked, rows=rows, request=request, **about)
-        return planned if self._spending is None else self._spending.answer(planned)
+        return self._reply(TableQuestion(asked=asked, rows=rows, request=request, **about))
 
 
 class PlainQuestions(Asking):

@@ -10,14 +10,14 @@ from dpselect.certificates.release import Release
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import Question
 from dpselect.rows.table import Rows
-from dpselect.session.paying import Payer
+from dpselect.session.paying import TableQuestion
 from dpselect.summaries import PublicGroups
 
 class Asking:
     _groups: PublicGroups | None
     _neighbours: Neighbours
+    _reply: Callable[[TableQuestion], Any]
     _rows: Rows
-    _spending: Payer[Any] | None
     def by(self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1) -> Any: ...
     def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self: ...
 

@@ -82,7 +82,7 @@ class Dataset(PlainQuestions):
     6
     """
 
-    __slots__ = ("_is_named",)
+    __slots__ = ("_is_named", "_spending")
 
     def __init__(
         self,
@@ -102,6 +102,7 @@ class Dataset(PlainQuestions):
         self._is_named, self._groups = is_named(source), None
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
+        self._reply = self._spending.answer
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         format = declared(format)
         opened = open_table(source, table=table, memory_limit=most, format=format)
@@ -146,7 +147,7 @@ class Dataset(PlainQuestions):
             given = {name: value for name, value in described.items() if name != ASK}
             asked.append(planned_by(table, method, given, f"questions[{place}]"))
         refuse_shared_requests(asked)
-        return cast(Spending, self._spending).answers(asked)
+        return self._spending.answers(asked)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
@@ -157,7 +158,7 @@ class Dataset(PlainQuestions):
         about = [
             ("table", self._rows.shown),
             ("protects", f"each {self._rows.unit}: one is {relation}"),
-            ("account", cast("Spending", self._spending).account or "none; the costs of releases add up"),
+            ("account", self._spending.account or "none; the costs of releases add up"),
         ]
         return html_table(("data set", ""), about, "Its rows are not shown. Ask it: dir(dataset) lists the questions.")
 

@@ -27,7 +27,12 @@ class Planner(PlainQuestions):
     __slots__ = ()
 
     def __init__(self, table: Asking) -> None:
-        self._rows, self._neighbours, self._groups, self._spending = rows_of(table), neighbours_of(table), None, None
+        self._rows, self._neighbours, self._groups = rows_of(table), neighbours_of(table), None
+        self._reply = _itself
+
+
+def _itself(question: TableQuestion) -> TableQuestion:
+    return question
 
 
 def arguments_of(method: str) -> dict[str, Argument]:

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +22,7 @@ from dpselect.questions.words import Planned, as_text
 from dpselect.rows.opening import open_table, origin_of
 from dpselect.rows.table import Rows, UnopenedTable
 from dpselect.session.asking import Asking, with_questions
-from dpselect.session.paying import Payer, TableQuestion
+from dpselect.session.paying import Spending, TableQuestion
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
@@ -120,37 +121,32 @@ class Forecast(Planned):
         return "\n".join(filter(None, (wording.promise(self, self.guarantee), *self._sentences, last)))
 
 
-class Forecasting(Payer[Forecast]):
-    """Computes what each question would be charged, and charges nothing."""
-
-    __slots__ = ()
-
-    def answer(self, asked: TableQuestion) -> Forecast:
-        """The forecast, once the columns are checked; nothing is gathered."""
-        for scan in asked.asked.scans:
-            asked.rows.statement(scan, asked.asked.groups)()
-        request = asked.request
-        forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
-        ledger = self.ledger_for(request)
-        if ledger is None:
-            return forecast
-        if request is not None and not asked.origin:
-            expected = "the source of the Dataset, because a request is given"
-            raise InvalidParameterError("source", None, expected)
-        known, fits = None, True
-        try:
-            (known,) = ledger.look(self.account, [(asked.run, request, asked.text if request else "")])
-        except ChargeRefusedError:
-            fits = False
-        account = ledger.account(self.account)
-        return replace(
-            forecast,
-            account=self.account,
-            left=account.left,
-            set_aside_left=account.set_aside_left,
-            is_answered=known is not None and known.release is not None,
-            fits=fits,
-        )
+def forecasted(asked: TableQuestion, payer: Spending) -> Forecast:
+    """What the answer would be charged, once the columns are checked; nothing is gathered or charged."""
+    for scan in asked.asked.scans:
+        asked.rows.statement(scan, asked.asked.groups)()
+    request = asked.request
+    forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
+    ledger = payer.ledger_for(request)
+    if ledger is None:
+        return forecast
+    if request is not None and not asked.origin:
+        expected = "the source of the Dataset, because a request is given"
+        raise InvalidParameterError("source", None, expected)
+    known, fits = None, True
+    try:
+        (known,) = ledger.look(payer.account, [(asked.run, request, asked.text if request else "")])
+    except ChargeRefusedError:
+        fits = False
+    account = ledger.account(payer.account)
+    return replace(
+        forecast,
+        account=payer.account,
+        left=account.left,
+        set_aside_left=account.set_aside_left,
+        is_answered=known is not None and known.release is not None,
+        fits=fits,
+    )
 
 
 class DryRun(Asking):
@@ -199,7 +195,7 @@ class DryRun(Asking):
         format: Format | None = None,
     ) -> None:
         self._groups, self._neighbours = None, neighbouring_relation(neighbours)
-        self._spending = Forecasting(ledger, account)
+        self._reply = partial(forecasted, payer=Spending(ledger, account))
         said = declared(format)
         self.unchecked = _unchecked(source)
         opened = None if self.unchecked else open_table(source, table=table, format=said)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
     from dpselect.questions.query import Query
-
-Reply = TypeVar("Reply", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,16 +68,16 @@ class TableQuestion:
         return identity_text(self.asked.words, unit=self.unit, source=self.origin, format=self.format_words)
 
 
-class Payer(ABC, Generic[Reply]):
-    """Holds the account to charge, if there is one, and runs a question.
+class Spending:
+    """Answers questions; if there is an account, each answer is charged before it is drawn.
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`.
     """
 
-    __slots__ = ("_ledger", "account")
+    __slots__ = ("_ledger", "_times", "account")
 
-    def __init__(self, ledger: Ledger | str | Path | None, account: str | None) -> None:
+    def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
         if (ledger is None) != (account is None):
             missing = "ledger" if ledger is None else "account"
             raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
@@ -90,26 +87,13 @@ class Payer(ABC, Generic[Reply]):
 
             self._ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.account = "" if account is None else account
-
-    @abstractmethod
-    def answer(self, asked: TableQuestion) -> Reply:
-        """The reply to the question."""
+        self._times = Times(one_of(times, "times", Times))
 
     def ledger_for(self, request: str | None) -> Ledger | None:
         """The ledger; a request requires one."""
         if self._ledger is None and request is not None:
             raise InvalidParameterError("request", typed(request), "a ledger and an account together with it")
         return self._ledger
-
-
-class Spending(Payer[Release]):
-    """Answers questions; if there is an account, each answer is charged before it is drawn."""
-
-    __slots__ = ("_times",)
-
-    def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
-        super().__init__(ledger, account)
-        self._times = Times(one_of(times, "times", Times))
 
     def answer(self, asked: TableQuestion) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request.

@@ -21,7 +21,8 @@ from dpselect.rows.files.finding import named_kind
 from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session.dataset import Dataset
-from dpselect.session.forecast import DryRun, Forecasting
+from dpselect.session.forecast import DryRun
+from dpselect.session.paying import Spending
 
 _LATELY_SECONDS = 0.5
 
@@ -118,7 +119,7 @@ class Site:
         _ = self.columns
         if self.unit is not None:
             self.data()
-        Forecasting(self.ledger, self.account)
+        Spending(self.ledger, self.account)
         _ = self.held
 
     @property
