@@ -126,14 +126,23 @@ def test_a_ledger_ahead_of_its_anchor_goes_on(ledger: Ledger, place: Path, ancho
 
 def test_entries_known_from_receipts_are_looked_up(ledger: Ledger) -> None:
     receipt = ledger.charge("clicks", EVENT)
-    known = ("clicks", receipt.sequence, receipt.hash)
-    assert ledger.verify(expected=[known])[0].entries == 5
-    with pytest.raises(LedgerForkedError, match="entry 4 of account 'clicks' is a different one"):
-        ledger.verify(expected=[("clicks", 4, "0" * 64)])
-    with pytest.raises(LedgerRolledBackError, match="once had entry 5"):
-        ledger.verify(expected=[("clicks", 5, receipt.hash)])
-    with pytest.raises(LedgerRolledBackError, match="account 'nobody' is missing"):
-        ledger.verify(expected=[("nobody", 0, receipt.hash)])
+    entry = ledger.find("clicks", receipt.sequence)
+    assert entry is not None
+    assert entry.receipt == receipt
+    assert ledger.find("clicks", receipt.sequence + 1) is None
+
+
+def test_entries_noted_once_are_looked_up(ledger: Ledger, place: Path, tmp_path: Path) -> None:
+    """Of a ledger that names no anchor from day to day."""
+    noted, older = tmp_path / "noted", copied(ledger, place, tmp_path / "older.db")
+    with Ledger(place) as alone:
+        alone.charge("clicks", EVENT)
+        alone.anchor(noted)
+        alone.charge("clicks", EVENT)
+    with Ledger(place, anchor=noted) as later:
+        assert later.verify()[0].entries == 6
+    with Ledger(older, anchor=noted) as back, pytest.raises(LedgerRolledBackError, match="once had entry 4"):
+        back.verify()
 
 
 def test_an_anchor_of_another_ledger_is_refused(tmp_path: Path, place: Path) -> None:

@@ -62,12 +62,7 @@ def test_the_commands(tmp_path: Path, ledger: Ledger, anchor: Path, capsys: pyte
         return status, told.out, told.err
 
     place, copy = tmp_path / "budget.db", tmp_path / "copy.db"
-    head = ledger.account("clicks").head
-    assert run("ledger", "verify", place, "--anchor", anchor, "--expect", f"clicks:1:{head}")[0] == 0
-    status, _, err = run("ledger", "verify", place, "--expect", f"clicks:1:{'0' * 64}")
-    assert (status, "is a different one" in err) == (2, True)
-    status, _, err = run("ledger", "verify", place, "--expect", "clicks:1")
-    assert (status, "ACCOUNT:ENTRY:HASH" in err) == (2, True)
+    assert run("ledger", "verify", place, "--anchor", anchor)[0] == 0
     assert run("ledger", "anchor", place, "--to", tmp_path / "second")[0] == 0
     assert run("ledger", "backup", place, "--to", copy)[0] == 0
     ledger.charge("clicks", EVENT)

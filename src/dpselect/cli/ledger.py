@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dpselect.arguments import Argument, Exact
 from dpselect.cli.commands import Json, Relation, Text, Whole
 from dpselect.cli.streams import escaped, table
-from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ Limit = Annotated[Exact, Argument("exact", "")]
 _HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
 _PAGE = 1000
 """Entries of a long history, which need not fit into memory."""
-_EXPECTED = "ACCOUNT:ENTRY:HASH, such as clicks:17:4f0c... of a receipt"
 
 
 def open_account(
@@ -115,7 +113,6 @@ def verify_chain(
     account: OneOrAll = None,
     *,
     anchor: Anchor = None,
-    expect: Annotated[list[str] | None, Argument("where", "")] = None,
     as_json: Json = False,
 ) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
@@ -123,13 +120,9 @@ def verify_chain(
     A ledger alone cannot show that all of it was rewritten, or that it was
     replaced by an older copy. Its anchor can, and so can any receipt:
     dpselect verify CERTIFICATE --ledger LEDGER looks one up.
-
-    Args:
-        expect: An entry that you noted, as ACCOUNT:ENTRY:HASH. May be given several times.
     """
-    known = [_known(each) for each in expect or []]
     with _opened(ledger, anchor) as opened:
-        _show_verified(opened.verify(account, expected=known), as_json)
+        _show_verified(opened.verify(account), as_json)
 
 
 def anchor(ledger: Url, *, to: Text, as_json: Json = False) -> None:
@@ -167,16 +160,6 @@ def _opened(ledger: str | Path, anchor: str | None = None) -> Ledger:
     from dpselect.ledger import Ledger  # with a database, which help does not need
 
     return Ledger(ledger, anchor=anchor)
-
-
-def _known(text: str) -> tuple[str, int, str]:
-    """An account, whose name may have colons, an entry and its hash."""
-    account, entry, digest = text.rsplit(":", 2) if text.count(":") > 1 else ("", "", "")
-    digest = digest.lower()
-    is_hash = len(digest) == 64 and not set(digest) - set("0123456789abcdef")
-    if not account or not (entry.isascii() and entry.isdigit() and len(entry) < 19) or not is_hash:
-        raise InvalidParameterError("expect", Shown(repr(text[:40])), _EXPECTED)
-    return account, int(entry), digest
 
 
 def _show_accounts(found: Sequence[Account], as_json: bool) -> None:

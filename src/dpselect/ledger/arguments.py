@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from dpselect.checks import exact_number, members_in_order
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.privacy import as_utc_text
 from dpselect.server_urls import HIDDEN, is_conninfo, is_login, is_server, may_tell_password, without_password
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -41,7 +42,7 @@ def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: b
     expected = f"a number {least} to below 1" if below_one else f"a finite number {least.replace('from', '>=')}"
     is_decimal = isinstance(value, str) and len(value) <= 100 and _DECIMAL.fullmatch(value)
     try:
-        exact = exact_number(Decimal(value) if is_decimal else value, name)
+        exact = exact_number(Decimal(str(value)) if is_decimal else value, name)
     except InvalidParameterError:
         exact = Fraction(-1)
     is_long = max(exact.numerator.bit_length(), exact.denominator.bit_length()) >= _MOST_BITS
@@ -81,11 +82,14 @@ def hash_text(value: object, name: str) -> str:
     return value
 
 
-def moment(value: object, name: str) -> datetime:
-    """Check a time: it needs a time zone, so that it means the same everywhere."""
+def public_moment(value: object, name: str) -> str:
+    """Check a time that a receipt will show, as text in UTC: it needs a time zone, to mean the same everywhere."""
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise InvalidParameterError(name, value, "a datetime with a time zone")
-    return value
+    if (value.minute, value.second, value.microsecond) != (0, 0, 0):
+        hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
+        raise InvalidParameterError(name, Shown("<a time>"), "the start of an hour", hint)
+    return as_utc_text(value)
 
 
 def seconds(value: object) -> float:

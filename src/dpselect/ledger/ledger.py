@@ -12,7 +12,7 @@ from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account, refusal
-from dpselect.ledger.arguments import any_text, moment, short_text, tuples_of
+from dpselect.ledger.arguments import any_text, public_moment, short_text, tuples_of
 from dpselect.ledger.managed import ManagedLedger, refuse_closed
 from dpselect.ledger.records import AHEAD, BEGINS, Receipt, charged_ahead, receipt_of
 from dpselect.ledger.requests import (
@@ -31,7 +31,7 @@ from dpselect.ledger.requests import (
 )
 from dpselect.ledger.store import Book
 from dpselect.mechanisms.seeding import refuse_seeded
-from dpselect.privacy import as_utc_text, day_text
+from dpselect.privacy import day_text
 
 
 class Ledger(ManagedLedger):
@@ -120,11 +120,7 @@ class Ledger(ManagedLedger):
         """
         refuse_seeded()
         charge = ChargeRequest.of(account, what, request=request, question=question, certificate=certificate, note=note)
-        shown = None if time is None else moment(time, "time")
-        if shown is not None and (shown.minute, shown.second, shown.microsecond) != (0, 0, 0):
-            hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
-            raise InvalidParameterError("time", Shown("<a time>"), "the start of an hour", hint)
-        hour = None if shown is None else as_utc_text(shown)
+        hour = None if time is None else public_moment(time, "time")
         store_remembered(self._address.place, self._stored_release)
         attempt = Attempt.new(self._address.place, charge, time=hour)
         act = partial(self._charged, attempt, hour)
@@ -152,7 +148,7 @@ class Ledger(ManagedLedger):
         charges = [
             (
                 ChargeRequest.of(account, what, request=request, question=question, certificate=certificate),
-                moment(time, "time"),
+                public_moment(time, "time"),
             )
             for what, request, question, certificate, time in tuples_of(questions, "questions", 5)
         ]
@@ -165,7 +161,7 @@ class Ledger(ManagedLedger):
                 if not patience.lasts():
                     raise
 
-    def _charged_ahead(self, name: str, charges: Sequence[tuple[ChargeRequest, datetime]]) -> None:
+    def _charged_ahead(self, name: str, charges: Sequence[tuple[ChargeRequest, str]]) -> None:
         with self._writing() as book:
             account = self._locked(book, name)
             unpaid = [(charge, time) for charge, time in charges if _known(book, account, charge) is None]
@@ -174,7 +170,7 @@ class Ledger(ManagedLedger):
                 return
             prices = self._allowed(account, *(charge for charge, _ in unpaid))
             for (charge, time), cost in zip(unpaid, prices, strict=True):
-                fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": as_utc_text(time), AHEAD: True}
+                fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time, AHEAD: True}
                 account = book.append(account.charged(cost, unit=charge.unit), "charge", **fields)
 
     def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:

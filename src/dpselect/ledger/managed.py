@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, cast
@@ -13,7 +13,7 @@ from dpselect.checks import positive_count
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account, Head
 from dpselect.ledger.anchor import EXPECTED, anchor_of
-from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text, tuples_of
+from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text
 from dpselect.ledger.records import Entry
 from dpselect.ledger.sqlite import SqliteFile, copy_of
 from dpselect.ledger.store import Book, create, database_at
@@ -23,7 +23,6 @@ from dpselect.ledger.verification import (
     refuse_behind,
     refuse_missing_accounts,
     refuse_surplus,
-    refuse_unless_there,
     refuse_unsound,
 )
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -102,7 +101,7 @@ class ManagedLedger:
             row = book.account(short_text(account, "account"))
             return book.at(row, sequence) if 0 <= sequence < 2**63 else None
 
-    def verify(self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = ()) -> list[Account]:
+    def verify(self, name: str | None = None) -> list[Account]:
         """Check that the entries of one or all accounts are those that were written, and that limits were kept.
 
         A ledger alone cannot show that its whole chain was rewritten, or that an older copy took its place. The anchor
@@ -110,23 +109,16 @@ class ManagedLedger:
 
         Args:
             name: name of the account. None: check all accounts, and that none is missing.
-            expected: entries known from elsewhere, for example from receipts: account, number and hash.
 
         Raises:
             LedgerDamagedError: an entry was changed, left out, moved, or cut off (the error names the first), or there
                 is no account at all.
-            LedgerRolledBackError: an entry that the anchor or `expected` knows of is missing.
+            LedgerRolledBackError: an entry that the anchor knows of is missing.
             LedgerForkedError: a different entry is in its place.
             AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
         """
         wanted = None if name is None else short_text(name, "account")
-        known = tuples_of(expected, "expected", 3)
-        if any([type(part) for part in each] != [str, int, str] or each[1] < 0 for each in known):
-            raise InvalidParameterError("expected", Shown("<another>"), "triples of account, number and hash")
         with self._reading() as book:
-            refuse_missing_accounts(book, book.names(), [account for account, _, _ in known])
-            for account, sequence, digest in known:
-                refuse_unless_there(book, book.account(account), sequence, digest)
             noted = self._noted()
             if self._anchor is not None and (unknown := [each for each in book.names() if each not in noted]):
                 raise self._anchor.unknown(unknown[0])

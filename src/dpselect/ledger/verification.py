@@ -53,22 +53,17 @@ def refuse_behind(book: Book, account: Account, noted: Head | None) -> None:
         if noted.state != account.state:
             raise LedgerForkedError(book.ledger, f"account {name!r} differs from its anchor: {_BESIDE}")
         return  # nearly always: no entry has to be read
-    refuse_unless_there(book, account, noted.sequence, noted.hash)
-    with readable(name, noted.sequence, ledger=book.ledger):
+    once, last = noted.sequence, account.entries - 1
+    if once > last:
+        text = f"account {name!r} ends at entry {last}, and once had entry {once}: {_BEHIND}"
+        raise LedgerRolledBackError(book.ledger, text)
+    if not book.has(account, once, noted.hash):
+        raise LedgerForkedError(book.ledger, f"entry {once} of account {name!r} is a different one: {_BESIDE}")
+    with readable(name, once, ledger=book.ledger):
         known = Account.of_texts(account.terms, noted.state, noted.hash)
         has_spent_less = not account.total.covers(known.total)
     if has_spent_less:
         raise LedgerRolledBackError(book.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
-
-
-def refuse_unless_there(book: Book, account: Account, sequence: int, known: str) -> None:
-    """Look up an entry that is known from elsewhere."""
-    name, last = account.name, account.entries - 1
-    if sequence > last:
-        text = f"account {name!r} ends at entry {last}, and once had entry {sequence}: {_BEHIND}"
-        raise LedgerRolledBackError(book.ledger, text)
-    if not book.has(account, sequence, known):
-        raise LedgerForkedError(book.ledger, f"entry {sequence} of account {name!r} is a different one: {_BESIDE}")
 
 
 def refuse_missing_accounts(book: Book, held: Iterable[str], noted: Iterable[str]) -> None:
