@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 
 
@@ -61,9 +60,3 @@ UNITS = [
 def test_units_of_errors(task: str, arguments: dict[str, Any], unit: str | None) -> None:
     release: Any = SimpleNamespace(arguments=arguments)
     assert QUESTIONS[task].error_unit(release) == unit
-
-
-def test_as_many_entries_as_values() -> None:
-    release: Any = SimpleNamespace(arguments={"levels": [0.5]}, usable=None, error_bound=None)
-    with pytest.raises(ValueError, match="zip"):
-        wording.table(QUESTIONS["quantiles"], release, [1.0, 2.0])

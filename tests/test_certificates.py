@@ -145,7 +145,7 @@ def test_whatever_is_edited_is_refused_by_name_or_checked_truly(visits: dps.Data
         release = checked.release
         assert 0.0 <= checked.epsilon <= release.epsilon
         assert json.loads(release.to_json()) == json.loads(edited)
-        assert all([release.promise, release.accuracy, release.rows(), release.guarantee])
+        assert all([release.promise, release.accuracy, release.table(), release.guarantee])
         assert dps.verify(release.to_json()).release == release
     assert len(refused) > (500 if SLOW else 62)
     assert not any(SECRET in error for error in refused)

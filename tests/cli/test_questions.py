@@ -98,7 +98,7 @@ def test_counts_say_what_was_counted(capsys: pytest.CaptureFixture[str]) -> None
     assert main(asked) == 0
     assert capsys.readouterr().out == "9  10501\n10  7291\n"
     assert main([*asked, "--by", "age", "--groups", "30,40"]) == 0
-    assert capsys.readouterr().out == "30  9: 293, 10: 184\n40  9: 241, 10: 166\n"
+    assert capsys.readouterr().out == "30  9  293\n30  10  184\n40  9  241\n40  10  166\n"
 
 
 @pytest.mark.parametrize(

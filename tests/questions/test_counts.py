@@ -56,11 +56,11 @@ def test_counts_without_noise() -> None:
 def test_histograms_without_noise() -> None:
     found = PEOPLE.histogram("name", candidates=NAMES, max_values_per_unit=4, epsilon=SURE)
     assert [found.value] == model.counts(LISTED, "who", "name", NAMES)
-    assert found.rows() == ("value", [*zip(NAMES, found.value, strict=True)])
+    assert found.to_pandas()["name"].tolist() == NAMES
     days = PEOPLE.histogram("free", candidates=table_questions.DAYS, max_values_per_unit=5, epsilon=SURE)
-    assert days.rows()[1][0][0] == "2026-12-01"
+    assert days.table()[1][0][0] == "2026-12-01"
     in_range = PEOPLE.histogram("page", candidates=range(4, -1, -2), max_values_per_unit=3, epsilon=SURE)
-    assert [key for key, _ in in_range.rows()[1]] == ["4", "2", "0"]
+    assert [row[0] for row in in_range.table()[1]] == ["4", "2", "0"]
     assert [in_range.value] == model.counts(LISTED, "who", "page", [4, 2, 0])
 
 

@@ -62,16 +62,14 @@ def test_the_certificate() -> None:
     assert certificate["candidates"] == {"source": "bins", "lower": 0.0, "upper": 10.0, "count": 5}
     assert "unit" not in certificate["error_bound"]
     assert math.floor(release.error_bound or 0.0) == release.error_bound
-    label, rows = release.rows()
-    assert label == "bin"
-    assert [key for key, _ in rows] == ["0 to 2", "2 to 4", "4 to 6", "6 to 8", "8 to 10"]
+    assert [row[0] for row in release.table()[1]] == ["0 to 2", "2 to 4", "4 to 6", "6 to 8", "8 to 10"]
 
 
 def test_edges_are_shown_with_the_digits_that_tell_them_apart() -> None:
     for bounds, count in (((0, 1), 3), ((-1, 1), 64), ((0, 1e-9), 10), ((1e6, 1e6 + 1), 100), ((-1e300, 1e300), 4)):
         bins = PublicBins.given(bounds, count)
-        _, rows = _released(planned(Density, bounds=bounds, bins=count, epsilon=1.0), []).rows()
-        shown = [float(key.partition(" to ")[0]) for key, _ in rows]
+        rows = _released(planned(Density, bounds=bounds, bins=count, epsilon=1.0), []).table()[1]
+        shown = [float(row[0].partition(" to ")[0]) for row in rows]
         assert all(one < other for one, other in pairwise(shown))
         assert shown == pytest.approx(bins.edges[:-1].tolist(), abs=float(np.diff(bins.edges).max()) / 50)
 

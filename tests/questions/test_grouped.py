@@ -67,7 +67,7 @@ def test_each_group_has_its_own_answer() -> None:
     assert release.error_bound == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1, monotonic=True).error_bound(3)
     assert release.proofs[-2:] == ("proofs/groups.md", "proofs/exact_sampling.md")
     assert json.loads(release.to_json())["value"] == [["Oslo", "y"], ["Rome", "z"]]
-    assert release.rows() == ("city", [("Oslo", "y"), ("Rome", "z")])
+    assert release.table() == (["city", "pet"], [("Oslo", "y"), ("Rome", "z")])
     assert release.accuracy == (
         "In each city, counting each person in at most 2 groups, "
         "with 99% confidence the count of the released pet is within 9 of the best."
@@ -91,7 +91,7 @@ def test_what_groups_are_called_is_shown_as_text() -> None:
     page = release._repr_html_()
     assert "<td>&lt;b&gt;</td><td>y</td>" in page
     assert "<th>city</th><th>pet</th>" in page
-    assert str(release).startswith("<b>: y\na&b: z\nDifferentially private")
+    assert str(release).startswith("<b>  y\na&b  z\nDifferentially private")
 
 
 def test_the_draws_of_groups_are_independent() -> None:
@@ -107,7 +107,7 @@ def test_several_answers_of_each_group() -> None:
     task = Query.planned(asked, drawn_answers.Columns(), groups=members, neighbours=Neighbours.ADD_REMOVE)
     release = released(task, [[0, GAP, 2 * GAP]] * 2)
     assert release.value == {"a": ["z", "y"], "b": ["z", "y"]}
-    assert release.rows() == ("city", [("a", "z, y"), ("b", "z, y")])
+    assert release.table()[1] == [("a", "1", "z"), ("a", "2", "y"), ("b", "1", "z"), ("b", "2", "y")]
     assert release.delta <= 1e-6
 
 

@@ -375,8 +375,8 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     asked: dict[str, Any] = {"candidates": ["c", "<d>", "a,b"], "epsilon": SURE, "max_values_per_unit": 1}
     release = data.top_k("page", 2, **asked)
     assert str(release).split("\n") == [
-        "a,b (30)",
-        "c (20)",
+        "a,b  30",
+        "c  20",
         "Differentially private: epsilon = 4000, when one who is added or removed.",
         "With 99% confidence each count is within 0 of the best one left when it was selected, counting at most 1"
         " value of each who.",

@@ -13,7 +13,7 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.events import encode
-from dpselect.certificates.tables import columns, plotted, reported
+from dpselect.certificates.tables import columns, lines, plotted, reported
 from dpselect.errors import wrong
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
@@ -25,7 +25,6 @@ from dpselect.questions.words import (
     Planned,
     Value,
     Words,
-    as_text,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +106,14 @@ class Release(Planned, Generic[Answer]):
     def accuracy(self) -> str:
         """The error bound in one sentence."""
         return wording.accuracy(QUESTIONS[self.task], self, cast("Answered", self.value))
+
+    @property
+    def opened(self) -> str:
+        """What the table is called, and what was opened: files without folders, a table on a server, or a frame."""
+        held = dict(self.source or {})
+        listed: list[str] = held.get("files") or [held.get("table") or held.get("frame") or "a table"]
+        found = ", ".join(listed)
+        return f"{held['name']} ({found})" if "name" in held else found
 
     @property
     def basis(self) -> str:
@@ -224,10 +231,6 @@ class Release(Planned, Generic[Answer]):
                 raise wrong(name, "what a certificate can hold: finite numbers, and text in UTF-8") from None
         return question_hash(held)
 
-    def rows(self) -> tuple[str, list[tuple[str, Value]]]:
-        """The answer as a table of two columns: the heading of the first column, and the rows."""
-        return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
-
     def table(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """The answer as people read it: the headings, and a row of texts for each value, with its count and interval.
 
@@ -289,17 +292,7 @@ class Release(Planned, Generic[Answer]):
         return canonical_json(held | {"digest": digest(held)})
 
     def __str__(self) -> str:
-        value: object = self.value
-        tallies = wording.tallies(self)
-        if tallies is not None:
-            lines = zip(self.rows()[1], tallies, strict=True)
-            each = [(answer if self.groups is None else f"{key}: {answer}", tally) for (key, answer), tally in lines]
-            value = "\n".join(f"{as_text(answer)} ({tally})" for answer, tally in each)
-        elif isinstance(value, dict):
-            value = "\n".join(f"{key}: {as_text(answer)}" for key, answer in self.rows()[1])
-        elif isinstance(value, float):
-            value = wording.reported(QUESTIONS[self.task], self, value)
-        return "\n".join(filter(None, (str(value), self.promise, *self.sentences, self.basis_missing)))
+        return "\n".join(filter(None, (*lines(self), self.promise, *self.sentences, self.basis_missing)))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -318,7 +311,7 @@ class Release(Planned, Generic[Answer]):
 
     def _repr_html_(self) -> str:
         heads, rows = self.table()
-        left = f"{len(rows) - _MOST_SHOWN:,} more rows: see rows()." if len(rows) > _MOST_SHOWN else ""
+        left = f"{len(rows) - _MOST_SHOWN:,} more rows: see table()." if len(rows) > _MOST_SHOWN else ""
         return wording.html_table(heads, rows[:_MOST_SHOWN], left, self.promise, *self.sentences, self.basis_missing)
 
 

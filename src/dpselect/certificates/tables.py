@@ -91,18 +91,15 @@ def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
     """The answer as people read it: headings, and a row of texts for each value, with its count and its interval."""
     kind, held = QUESTIONS[release.task], columns(release)
     *by, label = headings(release)
-    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
     heads, listed = [*by], [[*map(shown, held[name])] for name in by]
-    is_one_each = bool(by) and len(parts) == len(release.value)  # whose rank, level or number says nothing
+    is_one_each = bool(by) and len(held["released"]) == len(release.value)  # whose rank, level or number says nothing
     if kind.label != "answer" and not (is_one_each and kind.label in ("rank", "level", "number")):
         heads.append(label)
         listed.append([*map(shown, held[label])])
     what = "" if kind.label != "answer" or not held[label] else f"{held[label][0]} of "  # "best price of"
     measured = kind.measure.format(unit=release.unit, column=release.column)
     heads.append(measured or f"{what}{release.column}")
-    groups = (part[0] if len(part) == 1 else part or None for part in parts)
-    values = (wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True))
-    listed.append([shown(each, is_amount=kind.is_amount) for each in values])
+    listed.append([shown(each, is_amount=kind.is_amount) for each in _reported_values(release, held)])
     if "units" in held:
         heads.append(wording.tally_head(release))
         listed.append([shown(each, is_amount=True) for each in held["units"]])
@@ -110,6 +107,28 @@ def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
         heads.append(f"{release.confidence:.0%} interval")
         listed.append([*map(wording.span, held["lower"], held["upper"])])
     return heads, [*zip(*listed, strict=True)]
+
+
+def lines(release: Any) -> list[str]:
+    """The answer in plain text, a line for each value: its groups, what was counted, the value, and its count."""
+    held = columns(release)
+    *by, label = headings(release)
+    named = [*by, label] if QUESTIONS[release.task].label in ("value", "bin") else by
+    cells = [
+        *(held[name] for name in named),
+        _reported_values(release, held),
+        *([held["units"]] if "units" in held else []),
+    ]
+    return ["  ".join(map(as_text, row)) for row in zip(*cells, strict=True)]
+
+
+def _reported_values(release: Any, held: dict[str, list[Any]]) -> list[Any]:
+    """The values with the digits that their errors leave."""
+    by = headings(release)[:-1]
+    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
+    groups = (part[0] if len(part) == 1 else part or None for part in parts)
+    kind = QUESTIONS[release.task]
+    return [wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True)]
 
 
 def plotted(release: Any) -> LayerChart:

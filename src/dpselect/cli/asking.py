@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
+from dpselect.certificates.tables import lines
 from dpselect.cli.streams import escaped, printable, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.formats import WORDS, Format
@@ -41,19 +42,17 @@ def ask(about: type[Question], **given: Any) -> int:
         about: the question.
         given: the values of its command's arguments, by their names.
     """
-    source, column = given["source"], given["column"]
+    source = given["source"]
     from dpselect.session.dataset import Dataset
-    from dpselect.session.described import seen
+    from dpselect.session.described import reply
 
-    own = [each for each in (*arguments_of(about), *OF_EVERY_QUESTION) if each.name != "column"]
+    own = (*arguments_of(about), *OF_EVERY_QUESTION)
     who: dict[str, Any] = {"unit": given["unit"], "neighbours": given["neighbours"]}
     who |= {"ledger": ledger_of(given, if_read=True), "account": given["account"], "format": format_of(given)}
     as_json, quiet = given["as_json"], given["quiet"]
 
     def question_of(data: Any) -> Any:
-        values = values_of(own, given, data)
-        view = seen(data, **values_of(OF_VIEWS, given, data))
-        return getattr(view, about.name)(column, **values)
+        return reply(data, about.name, values_of([*own, *OF_VIEWS], given, data))
 
     if given["dry_run"]:
         from dpselect.session.forecast import DryRun
@@ -128,16 +127,13 @@ def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | No
 def shown(release: Release, *, quiet: bool = False) -> str:
     """What is printed of the release; nothing else is written to standard output."""
     if quiet:
-        is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
-        first, tallies = 0 if is_labelled else 1, wording.tallies(release)
-        listed = zip(release.rows()[1], *([] if tallies is None else [tallies]), strict=True)
-        return "\n".join("  ".join(printable(as_text(each)) for each in (*row, *more)[first:]) for row, *more in listed)
+        return "\n".join(map(escaped, lines(release)))
     heads, rows = release.table()
-    lines = [[*map(printable, row)] for row in rows]
+    cells = [[*map(printable, row)] for row in rows]
     right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
     missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
-    return "\n".join([table([*map(printable, heads)], lines, right=right), "", *map(escaped, filter(None, sentences))])
+    return "\n".join([table([*map(printable, heads)], cells, right=right), "", *map(escaped, filter(None, sentences))])
 
 
 def warning(release: Release) -> str:

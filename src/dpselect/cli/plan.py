@@ -9,7 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Mapping
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from typing import Annotated, Any
 
 from dpselect import __version__
@@ -19,6 +19,7 @@ from dpselect.cli.commands import Flag, Json, Number, Whole
 from dpselect.cli.streams import table
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.planning import epsilon_for, error_curve
+from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import as_text, counted
 
 _EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -71,7 +72,7 @@ def plan(
     confidence = probability(confidence, "confidence")
     bounded = {"within": within, "confidence": confidence}
     targets: list[dict[str, Any]] = [{"expected_error": expected_error}, bounded]
-    found = {
+    found: dict[str, Any] = {
         "candidates_count": setting["n"],
         "sensitivity": setting["sensitivity"],
         "monotonic": monotonic,
@@ -88,12 +89,17 @@ def plan(
         print(json.dumps(found, sort_keys=True, allow_nan=False, ensure_ascii=False))
         return
     alike = ", all in the same direction (monotonic)" if monotonic else ""
+    sure = f"{(Decimal(repr(confidence)) * 100).normalize():f} %"  # with all digits: 0.9999999 is not 100 %
     print(f"One selection among {counted(setting['n'], 'candidate')}, in the worst case over all scores.")
     print("An error is how far the selected score is below the best. One unit (a person, a session) changes each score")
     print(f"by at most {as_text(setting['sensitivity'])}{alike}.\n")
-    heads = ["epsilon", "expected", f"{percent(confidence)} bound", "mechanism"]
-    print(table(heads, [*_lines(found)], right={0, 1, 2}))
-    print("", *_conclusions(found), sep="\n")
+    lines = [
+        (as_text(row["epsilon"]), _shown(errors["expected_error"]), _shown(errors["error_bound"]), name)
+        for row in found["table"]
+        for name, errors in ((name, row[kind.__name__]) for name, kind in _CHOICES.items())
+    ]
+    print(table(["epsilon", "expected", f"{sure} bound", "mechanism"], lines, right={0, 1, 2}))
+    print("", *_conclusions(found, sure), sep="\n")
 
 
 def _rows(setting: Mapping[str, Any], confidence: float, epsilons: list[float]) -> list[dict[str, Any]]:
@@ -107,16 +113,7 @@ def _rows(setting: Mapping[str, Any], confidence: float, epsilons: list[float]) 
     return rows
 
 
-def _lines(plan: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """For each epsilon and mechanism its expected error and bound."""
-    for row in plan["table"]:
-        for name, kind in _CHOICES.items():
-            found = row[kind.__name__]
-            errors = figure(found["expected_error"]), figure(found["error_bound"], up=True)
-            yield as_text(row["epsilon"]), *errors, name
-
-
-def _conclusions(plan: Mapping[str, Any]) -> Iterator[str]:
+def _conclusions(plan: Mapping[str, Any], sure: str) -> Iterator[str]:
     """What to choose, the epsilons of wanted errors, and what the table does not say."""
     if plan["candidates_count"] == 1:
         yield "With one candidate no mechanism can err."
@@ -126,38 +123,13 @@ def _conclusions(plan: Mapping[str, Any]) -> Iterator[str]:
     for target in plan["targets"]:
         wanted = f"An expected error of at most {as_text(target.get('expected_error'))}"
         if "within" in target:
-            sure = percent(target["confidence"])
             wanted = f"Staying within {as_text(target['within'])} of the best with {sure} confidence"
-        prices = (f"{figure(target['epsilon'][kind.__name__], up=True)} ({name})" for name, kind in _CHOICES.items())
+        prices = (f"{_shown(target['epsilon'][kind.__name__])} ({name})" for name, kind in _CHOICES.items())
         yield f"{wanted} takes epsilon = {', '.join(prices)}."
     if plan["candidates_count"] > 1:
         yield "For Laplace noise the expected errors are the worst known, but not proved to be the worst."
     yield "Planned from public arguments only; nothing was spent."
 
 
-def figure(value: float | None, *, up: bool = False) -> str:
-    """A number >= 0 with three significant digits; None is infinite.
-
-    Args:
-        value: what to show.
-        up: never round down: for bounds, and for what has to be enough.
-
-    >>> [figure(value) for value in (0.0, 4.2653, 99.96, 1521.7, 4.0, 1.23456e-7, 12345678900.0, None)]
-    ['0', '4.27', '100', '1,520', '4', '1.23e-7', '1.23e+10', 'inf']
-    >>> figure(4.261, up=True), figure(0.1, up=True), figure(9.999e-5, up=True)
-    ('4.27', '0.1', '1.00e-4')
-    """
-    if value is None or not math.isfinite(value):
-        return "inf"
-    # The number as people write it: 0.1 is not rounded up for its last bits.
-    shown = Context(prec=3, rounding=ROUND_CEILING if up else ROUND_HALF_EVEN).create_decimal(repr(float(value)))
-    return f"{shown.normalize():,f}" if -4 < shown.adjusted() < 9 else f"{shown:.2e}"
-
-
-def percent(share: float) -> str:
-    """A share as percentage, all its digits: 0.9999999 is not 100 %.
-
-    >>> percent(0.99), percent(0.9999999), percent(0.5)
-    ('99 %', '99.99999 %', '50 %')
-    """
-    return f"{(Decimal(repr(share)) * 100).normalize():f} %"
+def _shown(number: float | None) -> str:
+    return "inf" if number is None else rounded_up(number)

@@ -98,13 +98,9 @@ def escaped(sentence: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """Rows below their heads: ruled for people on a terminal, in plain columns for pipes, whose last one is as it is.
+    """Rows below their heads, all printable: ruled for people on a terminal, for pipes as `text_table` has them."""
+    from dpselect.questions.wording import text_table
 
-    Args:
-        heads: of all columns; printable.
-        rows: likewise, a cell for each head.
-        right: places of the columns that stand at the right.
-    """
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
@@ -121,13 +117,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collect
         with console.capture() as captured:
             console.print(ruled)
         return captured.get().removesuffix("\n")
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)][:-1]
-    lines: list[str] = []
-    for row in (heads, *rows):
-        pairs = enumerate(zip(row, widths, strict=False))
-        padded = [cell.rjust(width) if place in right else cell.ljust(width) for place, (cell, width) in pairs]
-        lines.append("  ".join([*padded, row[-1]]) if row[-1] else "  ".join(padded).rstrip())
-    return "\n".join(lines)
+    return text_table(heads, rows, right=right)
 
 
 @contextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpselect.cli.commands import Json, Text
 from dpselect.cli.streams import escaped
@@ -60,7 +60,9 @@ def _told(checked: Checked) -> Iterator[str]:
         yield "How far off it may be is not recomputed: the certificate does not hold all that it depends on."
     yield from (release.count_accuracy, release.rule, release.basis)
     if release.source is not None:
-        yield _source_told(release.source)
+        schema = release.source.get("schema")
+        columns = f" Hash of its columns' names and types: {schema}." if schema else ""
+        yield f"Query of {release.opened}.{columns}"
     if release.format is not None:
         yield f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}."
     if release.receipt is None:
@@ -82,16 +84,6 @@ def _told(checked: Checked) -> Iterator[str]:
         yield f"The value is the one that the ledger stored for request {receipt['request']!r}."
     else:
         yield "The value itself is not certified: the ledger stored no release for it, only its charge."
-
-
-def _source_told(source: Mapping[str, Any]) -> str:
-    """What was opened; names as Python writes them, as they may have anything in them."""
-    kind = next(kind for kind in ("files", "table", "frame") if kind in source)
-    names = source[kind] if kind == "files" else [source[kind]]
-    called = f", called {source['name']!r}" if "name" in source else ""
-    columns = f" Hash of its columns' names and types: {source['schema']}." if "schema" in source else ""
-    kind = "file" if kind == "files" and len(names) == 1 else kind
-    return f"Query of the {kind} {', '.join(map(repr, names))}{called}.{columns}"
 
 
 def _text(path: str) -> str:

@@ -310,6 +310,15 @@ def epsilon_left(left: float, *, equals: str = " = ") -> str:
     return f"epsilon{equals}{with_few_digits(left, up=False)!r}"
 
 
+def left_shown(left: float) -> str:
+    """An epsilon that is left, with six digits, never rounded up: a question that costs what is shown fits.
+
+    >>> left_shown(2.6999999999999997), left_shown(0.25), left_shown(0.0)
+    ('2.69999', '0.25', '0')
+    """
+    return repr(with_few_digits(left, up=False)).removesuffix(".0")
+
+
 def with_few_digits(epsilon: float, *, up: bool) -> float:
     """An epsilon with six digits: what is left never rounded up, what something costs never down.
 

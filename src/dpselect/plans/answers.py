@@ -1,25 +1,175 @@
-"""The answers to a plan, and the files that they are written to."""
+"""What a plan would cost and how accurate its answers would be; and its answers, with the files they are written to."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger.accounts import Account
-from dpselect.plans.division import Division, OfQuestions
-from dpselect.plans.plan_forecast import NOTHING, Before
+from dpselect.ledger.accounts import Account, epsilon_left
+from dpselect.plans.division import Division
 from dpselect.plans.report import page
-from dpselect.questions.wording import cost_shown, html_table
+from dpselect.questions.wording import bound_shown, cost_shown, html_table, scope, text_table
+from dpselect.questions.words import as_text
+from dpselect.session.forecast import Forecast
+
+Of = TypeVar("Of", covariant=True)
 
 ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
 UNNAMED = "Answers"
 """What a plan without a name is called."""
+
+_HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class OfQuestions(Mapping[str, Of]):
+    """Something of each question of a plan, by its name; and what all answers cost together.
+
+    Attributes:
+        by_name: what there is of each question.
+        division: how epsilon is divided, and what all cost together.
+        stored: the day on which each question was asked whose answer the ledger had before, by its name.
+    """
+
+    by_name: Mapping[str, Of]
+    division: Division
+    stored: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __getitem__(self, name: str) -> Of:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    @property
+    def epsilon(self) -> float:
+        """Privacy loss of all answers together, rounded up."""
+        return self.division.epsilon
+
+    @property
+    def delta(self) -> float:
+        """Probability with which it may fail, rounded up."""
+        return self.division.delta
+
+    @property
+    def stored_sentence(self) -> str:
+        """From when the stored answers are; empty if there are none."""
+        days = {day: [name for name in self.stored if self.stored[name] == day] for day in sorted(self.stored.values())}
+        listed = "; ".join(f"{', '.join(names)} on {day}" for day, names in days.items())
+        said = f"Answered before, and stored in the ledger: {listed}. The table is not compared with that of then."
+        return said if self.stored else ""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """As plain Python values for JSON."""
+
+    def to_json(self) -> str:
+        """As a JSON object with sorted keys, on one line."""
+        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanForecast(OfQuestions[Forecast]):
+    """The forecast of each question of a plan, by name.
+
+    Attributes:
+        budget, budget_delta: the epsilon and the delta of the plan.
+        unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
+        account: name of the account that would be charged, or None.
+        left: the epsilon left in it, or None.
+        refused: why the account would refuse the plan, or empty.
+
+    >>> import dpselect as dps
+    >>> forecast = dps.Plan.from_toml("examples/questions.toml").forecast()
+    >>> forecast["retired"].guarantee.epsilon, forecast.epsilon, forecast.fits is None
+    (0.2, 1.0, True)
+    """
+
+    budget: float
+    budget_delta: float = 0.0
+    unchecked: str = ""
+    account: str | None = None
+    left: float | None = None
+    refused: str = ""
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """The questions whose answers are stored already, and would cost nothing."""
+        return tuple(self.stored)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the account would accept all charges together; None without an account."""
+        return None if self.account is None else not self.refused
+
+    @property
+    def charge(self) -> str:
+        """What would happen to the account, in one sentence."""
+        if self.account is None:
+            return next(iter(self.values())).charge
+        if self.refused:
+            return f"Refused: {self.refused}"
+        if len(self.stored) == len(self):
+            return f"All questions were answered before: account {self.account} would be charged nothing."
+        return f"Account {self.account} would accept it: it has {epsilon_left(self.left or 0.0)} left."
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row of texts for each question, and one for all together."""
+        lines = [
+            (
+                name,
+                each.asks,
+                cost_shown(each.epsilon),
+                bound_shown(each.error_bound, each.error_unit) or "no bound",
+                each.mechanism,
+            )
+            for name, each in self.items()
+        ]
+        return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
+        said = [f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()]
+        if self.division.is_composed:
+            parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
+            said.append(f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together.")
+        if self.budget_delta:
+            said.append(f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}.")
+        if why := self.unchecked:
+            said.append(f"{why[0].upper()}{why[1:]}: computed from the arguments alone, no column is checked.")
+        return [*said, *filter(None, (self.stored_sentence, self.charge))]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "questions": {name: each.to_dict() for name, each in self.items()},
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "budget": {"epsilon": self.budget, "delta": self.budget_delta},
+            "account": self.account,
+            "left": self.left,
+            "answered": [*self.answered],
+            "fits": self.fits,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([text_table(_HEADS, self.rows), "", *self.sentences])
+
+    def _repr_html_(self) -> str:
+        return html_table(_HEADS, self.rows, *self.sentences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -27,11 +177,8 @@ class Answers(OfQuestions[Release[Any]]):
     """The answers to the questions of a plan, by name.
 
     Attributes:
-        by_name: the answers.
         name: of the plan.
-        division: how epsilon was divided, and what all cost together.
         account: the account that was charged, after it was; None without a ledger.
-        before: which of the answers were stored before, and which charges had lost their answers.
 
     >>> import dpselect as dps
     >>> answers = dps.Plan.from_toml("examples/questions.toml").run()
@@ -39,11 +186,8 @@ class Answers(OfQuestions[Release[Any]]):
     ([9, 10, 13], 1.0)
     """
 
-    by_name: Mapping[str, Release[Any]]
     name: str
-    division: Division
     account: Account | None
-    before: Before = NOTHING
 
     def __repr__(self) -> str:
         return f"Answers({', '.join(self)}; epsilon={self.epsilon!r}, delta={self.delta!r})"
@@ -51,17 +195,15 @@ class Answers(OfQuestions[Release[Any]]):
     def __str__(self) -> str:
         parts = [f"{name} ({release.asks})\n{release}" for name, release in self.items()]
         delta = f", delta = {cost_shown(self.delta)}" if self.delta else ""
-        return "\n\n".join(
-            [*parts, "\n".join([f"Together: epsilon = {cost_shown(self.epsilon)}{delta}.", *self.notes])]
-        )
+        together = f"Together: epsilon = {cost_shown(self.epsilon)}{delta}.\n{self.note}"
+        return "\n\n".join([*parts, together.rstrip()])
 
     @property
-    def notes(self) -> list[str]:
-        """From when answers that were stored before are; what was charged again."""
-        stored = self.before.stored_sentence
-        if stored and len(self.before.stored) == len(self):
-            stored += " No row was read, and nothing was charged."
-        return [*filter(None, (stored, self.before.charged_again))]
+    def note(self) -> str:
+        """From when answers are that were stored before; empty if none was."""
+        if self.stored and len(self.stored) == len(self):
+            return f"{self.stored_sentence} No row was read, and nothing was charged."
+        return self.stored_sentence
 
     def _repr_html_(self) -> str:
         rows = [(name, release.asks, str(release.value), release.accuracy) for name, release in self.items()]
@@ -82,7 +224,7 @@ class Answers(OfQuestions[Release[Any]]):
 
         Numbers have a picture if the extra ``plots`` is installed.
         """
-        about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "notes": self.notes}
+        about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "note": self.note}
         return page(self, title=self.name, account=self.account, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> None:

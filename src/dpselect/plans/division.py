@@ -5,14 +5,11 @@ Everything here follows from public arguments: no row is read.
 
 from __future__ import annotations
 
-import json
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeVar
 
 from dpselect.accounting.filter import Cost, Limits
 from dpselect.accounting.rounding import fraction_up
@@ -21,8 +18,6 @@ from dpselect.plans.planned_question import PlannedQuestion
 from dpselect.questions.query import Query
 from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import Terms, as_text
-
-Of = TypeVar("Of", covariant=True)
 
 Planned = Callable[[PlannedQuestion, float], Query]
 """What would be asked at an epsilon: its cost and its error bound."""
@@ -50,42 +45,6 @@ class Division:
     epsilon: float
     delta: float
     is_composed: bool = False
-
-
-class OfQuestions(Mapping[str, Of]):
-    """Something of each question of a plan, by its name; and what all answers cost together."""
-
-    __slots__ = ()
-
-    by_name: Mapping[str, Of]
-    division: Division
-
-    def __getitem__(self, name: str) -> Of:
-        return self.by_name[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_name)
-
-    def __len__(self) -> int:
-        return len(self.by_name)
-
-    @property
-    def epsilon(self) -> float:
-        """Privacy loss of all answers together, rounded up."""
-        return self.division.epsilon
-
-    @property
-    def delta(self) -> float:
-        """Probability with which it may fail, rounded up."""
-        return self.division.delta
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON."""
-
-    def to_json(self) -> str:
-        """As a JSON object with sorted keys, on one line."""
-        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
 def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: float, delta: float) -> Division:

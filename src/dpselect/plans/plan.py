@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -22,9 +23,8 @@ from dpselect.errors import (
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
-from dpselect.plans.answers import UNNAMED, Answers, new_folder
+from dpselect.plans.answers import UNNAMED, Answers, PlanForecast, new_folder
 from dpselect.plans.division import Division, divided
-from dpselect.plans.plan_forecast import NOTHING, Before, PlanForecast, looked_up
 from dpselect.plans.planned_question import PlannedQuestion, in_folder, read_toml
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
@@ -34,6 +34,21 @@ from dpselect.session.forecast import DryRun, forecasted
 from dpselect.session.paying import Spending, TableQuestion
 
 _LONGEST_NAME = 100
+
+
+@contextmanager
+def _in_words_of_a_plan() -> Generator[None]:
+    """Call the source of a data set as a plan does, and say of a request id what it means here."""
+    try:
+        yield
+    except RequestReusedError as error:
+        expected = "the same question as when it was answered first, with the same epsilon"
+        hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
+        raise RequestReusedError("request", error.got, expected, hint) from None
+    except InvalidDataError as error:
+        if error.name != "source":
+            raise
+        raise InvalidDataError("table", error.got, error.expected, error.hint) from None
 
 
 @dataclass(slots=True, kw_only=True, repr=False, eq=False)
@@ -145,6 +160,7 @@ class Plan:
         questions = ", ".join(each.name for each in self._listed)
         return f"Plan(unit={self.unit!r}, epsilon={self.epsilon!r}, questions: {questions})"
 
+    @_in_words_of_a_plan()
     def forecast(self) -> PlanForecast:
         """What each question would cost and how accurate it would be. Reads no row and charges nothing.
 
@@ -152,18 +168,21 @@ class Plan:
             InvalidParameterError: the questions need more than the plan has, or a wanted error cannot be reached.
             InvalidAccountError, RequestReusedError, LedgerError: see `dpselect.Dataset`.
         """
-        with _in_words_of_a_plan():
-            about: dict[str, Any] = {"format": self.format, "neighbours": self.neighbours}
-            dry = DryRun(unit=self.unit, source=self.table, table=self.server_table, **about)
-        division, asked, before = self._settled(Planner(dry))
+        dry = DryRun(source=self.table, **self._about)
+        division, asked = self._settled(Planner(dry))
         nobody = Spending(None, None)
-        forecasts = {name: forecasted(replace(each, request=None), nobody) for name, each in asked.items()}
-        plain: dict[str, Any] = {"unchecked": dry.unchecked, "division": division}
-        plain |= {"budget": self.epsilon, "budget_delta": self.delta}
+        plain: dict[str, Any] = {"division": division, "unchecked": dry.unchecked}
         if (account := self._account()) is not None:
-            plain |= {"account": account.name, "left": account.left, "before": before}
-        return PlanForecast(by_name=forecasts, **plain)
+            plain |= {"account": account.name, "left": account.left}
+            plain["stored"], plain["refused"] = self._looked_up(asked)
+        return PlanForecast(
+            by_name={name: forecasted(replace(each, request=None), nobody) for name, each in asked.items()},
+            budget=self.epsilon,
+            budget_delta=self.delta,
+            **plain,
+        )
 
+    @_in_words_of_a_plan()
     def run(
         self,
         *,
@@ -187,47 +206,56 @@ class Plan:
             AnswerLostError, LedgerError: see `dpselect.Dataset`.
         """
         folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
-        with _in_words_of_a_plan():
-            about: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
-            about |= {"table": self.server_table, "format": self.format, "neighbours": self.neighbours}
-            data = Dataset(self.table, unit=self.unit, progress=progress, **about)
-        division, asked, before = self._settled(Planner(data))
-        with _in_words_of_a_plan():
-            try:
-                answered = self._spending.answers([*asked.values()])
-            except ChargeRefusedError as error:
-                raise ChargeRefusedError(error.ledger, before.explained(error.what), error.left) from None
-        releases = dict(zip(asked, answered, strict=True))
-        entries = {name: each.receipt["sequence"] for name, each in releases.items() if each.receipt is not None}
+        reading: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
+        data = Dataset(self.table, progress=progress, **reading, **self._about)
+        division, asked = self._settled(Planner(data))
+        stored, _ = self._looked_up(asked)
         answers = Answers(
-            by_name=releases,
+            by_name=dict(zip(asked, self._spending.answers([*asked.values()]), strict=True)),
             name=self.name or UNNAMED,
             division=division,
-            before=before.after(entries),
+            stored=stored,
             account=self._account(),
         )
         if folder is not None:
             answers.save(folder)
         return answers
 
-    def _settled(self, table: Planner) -> tuple[Division, dict[str, TableQuestion], Before]:
-        """The epsilon of each question, with its lists; what is asked; and what the ledger knows of it."""
-        questions = [each.with_lists(table, self.table, self._folder) for each in self._listed]
+    @property
+    def _about(self) -> dict[str, Any]:
+        """What a data set and a dry run are both told of the table."""
+        return {
+            "unit": self.unit,
+            "table": self.server_table,
+            "format": self.format,
+            "neighbours": self.neighbours,
+        }
+
+    def _settled(self, table: Planner) -> tuple[Division, dict[str, TableQuestion]]:
+        """The epsilon of each question, with its lists; and what is asked."""
+        questions = {each.name: each.with_lists(table, self.table, self._folder) for each in self._listed}
 
         @cache
         def planned(name: str, epsilon: float) -> TableQuestion:
-            (question,) = [each for each in questions if each.name == name]
-            return question.planned(table, epsilon, None if self.ledger is None else f"{self.name}/{name}")
+            return questions[name].planned(table, epsilon, None if self.ledger is None else f"{self.name}/{name}")
 
         def query(question: PlannedQuestion, epsilon: float) -> Query:
             return planned(question.name, epsilon).asked
 
-        division = divided(questions, query, epsilon=self.epsilon, delta=self.delta)
-        found = {each.name: planned(each.name, division.epsilons[each.name]) for each in questions}
+        division = divided([*questions.values()], query, epsilon=self.epsilon, delta=self.delta)
+        return division, {name: planned(name, division.epsilons[name]) for name in questions}
+
+    def _looked_up(self, asked: Mapping[str, TableQuestion]) -> tuple[dict[str, str], str]:
+        """From when the answers are that the ledger has, and why it would refuse the others; nothing is charged."""
         if not isinstance(self.ledger, Ledger) or self.account is None:
-            return division, found, NOTHING
-        with _in_words_of_a_plan():
-            return division, found, looked_up(self.ledger, self.account, found)
+            return {}, ""
+        questions = [(each.run, str(each.request), each.text) for each in asked.values()]
+        try:
+            known = self.ledger.look(self.account, questions)
+        except ChargeRefusedError as refusal:
+            return {}, refusal.what
+        held = {name: each.release for name, each in zip(asked, known, strict=True) if each is not None}
+        return {name: json.loads(release)["time"][:10] for name, release in held.items() if release is not None}, ""
 
     def _account(self) -> Account | None:
         """What the account is at this moment, if one is charged."""
@@ -265,18 +293,3 @@ def _format(given: object) -> Format | None:
     words = cast("Mapping[str, Any]", given)
     check_keys(words, (each.name for each in WORDS), place="format", of="a format")
     return Format(**words)
-
-
-@contextmanager
-def _in_words_of_a_plan() -> Generator[None]:
-    """Call the source of a data set as a plan does, and say of a request id what it means here."""
-    try:
-        yield
-    except RequestReusedError as error:
-        expected = "the same question as when it was answered first, with the same epsilon"
-        hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
-        raise RequestReusedError("request", error.got, expected, hint) from None
-    except InvalidDataError as error:
-        if error.name != "source":
-            raise
-        raise InvalidDataError("table", error.got, error.expected, error.hint) from None

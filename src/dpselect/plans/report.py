@@ -18,11 +18,11 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import SEEDED_PROMISE, Release
 from dpselect.charts import svg_without_title
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
-from dpselect.ledger.accounts import Account, as_written
+from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import cost_shown, factor_shown, left_shown, rounded_up
+from dpselect.questions.wording import cost_shown, factor_shown, html_notes, html_table, rounded_up
 from dpselect.questions.words import as_text
 
 _MOST_ROWS = 50
@@ -84,7 +84,7 @@ def page(
     account: Account | None,
     epsilon: float,
     delta: float,
-    notes: Sequence[str] = (),
+    note: str = "",
 ) -> str:
     """The whole page.
 
@@ -94,34 +94,33 @@ def page(
         account: the account that was charged; None without a ledger.
         epsilon: what all answers cost together.
         delta: likewise.
-        notes: sentences on answers that were stored before.
+        note: a sentence on answers that were stored before.
     """
-    first = next(iter(releases.values()))
-    days = sorted({each.time.date().isoformat() for each in releases.values()})
-    if any(each.seeded for each in releases.values()):
-        promise = _loud(SEEDED_PROMISE)
-    else:
-        promise = escape(in_words(Guarantee(epsilon, delta, first.neighbours, first.unit), several=True))
+    held = [*releases.values()]
+    first, days = held[0], sorted({each.time.date().isoformat() for each in held})
+    promise = in_words(Guarantee(epsilon, delta, first.neighbours, first.unit), several=True)
+    seeded = any(each.seeded for each in held)
     spent = {
-        "question": [*(_title(name, each) for name, each in releases.items()), "together"],
-        "asks": [*(_asks(name, each) for name, each in releases.items()), ""],
-        "epsilon": [*map(_cost, releases.values()), cost_shown(epsilon)],
-        "delta": [*(cost_shown(each.delta) for each in releases.values()), cost_shown(delta)] if delta else [],
-        "drawn by": [*(each.mechanism for each in releases.values()), ""],
+        "question": [*(_named(name, each)[0] for name, each in releases.items()), "together"],
+        "asks": [*(_named(name, each)[1] for name, each in releases.items()), ""],
+        "epsilon": [*map(_cost, held), cost_shown(epsilon)],
+        "delta": [*(cost_shown(each.delta) for each in held), cost_shown(delta)] if delta else [],
+        "drawn by": [*(each.mechanism for each in held), ""],
     }
     spent = {head: cells for head, cells in spent.items() if any(cells)}  # others say nothing
     template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
     return Template(template).substitute(
         title=escape(title),
-        about=escape(f"{_source(first)}. Protected: each {first.unit}. Query on {', '.join(days)} (UTC)."),
-        promise=promise,
-        notes=_paragraphs(notes),
+        about=escape(f"Table: {first.opened}. Protected: each {first.unit}. Query on {', '.join(days)} (UTC)."),
+        promise=escape(SEEDED_PROMISE if seeded else promise),
+        seeded="loud" * seeded,
+        note=html_notes(note),
         answers="\n".join(_answer(name, each) for name, each in releases.items()),
-        reading=_paragraphs(_how_to_read(releases.values())),
-        spent=_table(spent, zip(*spent.values(), strict=True)),
-        account=_account(account, releases.values()),
-        proofs="".join(f"<li>{_link(page)}</li>" for page in _proofs(releases.values(), epsilon)),
-        version=escape(", ".join(sorted({each.version for each in releases.values()}))),
+        reading=html_notes(*_how_to_read(held)),
+        spent=_table([*spent], [*zip(*spent.values(), strict=True)]),
+        account=_account(account, held),
+        proofs=_proofs(held, epsilon),
+        version=escape(", ".join(sorted({each.version for each in held}))),
     )
 
 
@@ -158,70 +157,63 @@ def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | No
     return rows[0][0 if is_first else 1] if len(rows) == 1 and release.groups is None else None
 
 
-def is_drawn(release: Release[Any]) -> bool:
-    """Whether a picture shows something: one bar or one point on a line does not."""
-    return len(release.rows()[1]) > 1
+def picture_of(release: Release[Any]) -> str:
+    """A chart of the numbers; empty if there are not several, or they are none.
+
+    Raises:
+        MissingExtraError: what draws is not installed.
+    """
+    if len(release.table()[1]) < 2:  # one bar, or one point on a line, shows nothing
+        return ""
+    try:
+        return svg_without_title(release.plot())
+    except InvalidParameterError:
+        return ""
 
 
-def _source(release: Release[Any]) -> str:
-    """What the table is called, from its certificate."""
-    held = dict(release.source or {})
-    listed: Any = held.get("files") or [held.get("table") or held.get("frame") or "a table"]
-    found = ", ".join(map(str, cast("list[object]", listed)))
-    return f"Table: {held['name']} ({found})" if "name" in held else f"Table: {found}"
-
-
-def _title(name: str, release: Release[Any]) -> str:
-    """A question's name in a plan, in words; or what it asks, whose column is called as it is."""
-    return name.replace("_", " ") if _asks(name, release) else name
-
-
-def _asks(name: str, release: Release[Any]) -> str:
-    """What a question asks, if its name does not say it."""
-    return "" if (name.partition(". ")[2] or name) == release.asks else release.asks
+def _named(name: str, release: Release[Any]) -> tuple[str, str]:
+    """A question's name in a plan, in words, and what it asks, unless its name is that."""
+    return (name, "") if name.endswith(release.asks) else (name.replace("_", " "), release.asks)
 
 
 def _answer(name: str, release: Release[Any]) -> str:
+    title, asks = _named(name, release)
     heads, rows = release.table()
-    asks = f'<p class="asks">{escape(said)}</p>' if (said := _asks(name, release)) else ""
-    parts = [f"<h2>{escape(_title(name, release))}</h2>{asks}"]
-    only = only_value(release, rows) if release.counts is None else None
-    if only is not None:
-        parts.append(f'<p class="value">{escape(only)}</p>')
-    else:
-        parts.append(_table(heads, rows[:_MOST_ROWS]))
-        if len(rows) > _MOST_ROWS:
-            parts.append(f'<p class="small">{len(rows) - _MOST_ROWS:,} more rows are in the certificate.</p>')
-    parts.append(_paragraphs(release.sentences))
-    if is_drawn(release):
-        parts.append(_picture(name, release))
+    more = f"{len(rows) - _MOST_ROWS:,} more rows are in the certificate." if len(rows) > _MOST_ROWS else ""
+    answer = _table(heads, rows[:_MOST_ROWS], more)
+    if release.counts is None and (only := only_value(release, rows)) is not None:
+        answer = f'<p class="value">{escape(only)}</p>'
+    try:
+        picture = picture_of(release)
+    except MissingExtraError:
+        picture = ""
+    if picture:
+        about = escape(f"Chart of {title}. {release.accuracy}", quote=True)
+        picture = f'<img alt="{about}" src="data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}">'
     held = b64encode(release.to_json().encode()).decode()
     link = f'<a download="{escape(name)}.json" href="data:application/json;base64,{held}">Certificate</a>'
-    return f'<section>{"".join(parts)}<p class="small">{link}, which others can verify.</p></section>'
+    return (
+        f'<section><h2>{escape(title)}</h2><p class="asks">{escape(asks)}</p>{answer}{html_notes(*release.sentences)}'
+        f'{picture}<p class="small">{link}, which others can verify.</p></section>'
+    )
 
 
-def _picture(name: str, release: Release[Any]) -> str:
-    """A chart of the numbers, if there are any to draw, and what draws them is installed."""
-    try:
-        picture = svg_without_title(release.plot())
-    except (InvalidParameterError, MissingExtraError):
-        return ""
-    about = escape(f"Chart of {_title(name, release)}. {release.accuracy}", quote=True)
-    return f'<img alt="{about}" src="data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}">'
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], *notes: str) -> str:
+    return f'<div class="scroll">{html_table(heads, rows, *notes)}</div>'
 
 
 def _account(account: Account | None, releases: Iterable[Release[Any]]) -> str:
     entries = [f"{each.receipt['account']} (entry {each.receipt['sequence']})" for each in releases if each.receipt]
     if account is None and entries:
-        return _paragraphs([f"Charged to the accounts of a ledger: {', '.join(entries)}."])
+        return html_notes(f"Charged to the accounts of a ledger: {', '.join(entries)}.")
     if account is None:
         by_hand = "the costs of other answers about the same table have to be added by hand"
-        return _paragraphs([f"Nothing was charged to a ledger; {by_hand}."])
+        return html_notes(f"Nothing was charged to a ledger; {by_hand}.")
     limit, spent = as_text(as_written(account.epsilon)), cost_shown(fraction_up(account.spent))
     text = f"Account {account.name} promises epsilon = {limit} in all; {spent} of it is spent, with these answers,"
-    text += f" and {as_text(left_shown(account.left))} is left."
+    text += f" and {left_shown(account.left)} is left."
     head = f"Hash of its latest entry, number {account.entries - 1}: <code>{escape(account.head)}</code>."
-    return f'<p>{escape(text)}</p><p class="small">{head}</p>'
+    return f'{html_notes(text)}<p class="small">{head}</p>'
 
 
 def _cost(release: Release[Any]) -> str:
@@ -230,9 +222,8 @@ def _cost(release: Release[Any]) -> str:
     return parts if "+" in parts else cost_shown(release.epsilon)
 
 
-def _how_to_read(releases: Iterable[Release[Any]]) -> list[str]:
+def _how_to_read(releases: Sequence[Release[Any]]) -> list[str]:
     """What readers ask who were not there, each once for the whole page."""
-    held = [*releases]
     said = [
         "Each answer is the true one with a random error, which is what protects people. Asked again it would be"
         " another one. How large the error may be stands below each answer; 99% confidence means: in 99 of 100 such"
@@ -240,41 +231,28 @@ def _how_to_read(releases: Iterable[Release[Any]]) -> list[str]:
         "Epsilon measures how much an answer may show about any one of those who are protected. The smaller it is, the"
         " less it shows, and the larger is the error. Epsilons of several answers about the same table add up.",
     ]
-    if any(each.error_unit == "ranks" for each in held):
+    if any(each.error_unit == "ranks" for each in releases):
         text = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
         said.append(f"{text} most 20 of the rows that are counted lie between the answer and the true one.")
-    if any(each.basis_missing for each in held):
+    if any(each.basis_missing for each in releases):
         text = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
         said.append(text)
     return said
 
 
-def _proofs(releases: Iterable[Release[Any]], epsilon: float) -> list[str]:
-    """The pages that prove what is promised, for each answer and for all together."""
-    held = [*releases]
-    together = set[str]() if len(held) == 1 else {"proofs/composition.md"}
-    if sum(Fraction(each.epsilon) for each in held) > Fraction(epsilon):
-        together.add("proofs/ledger.md")  # which proves what an account accepts together
-    return sorted(together.union(*(each.proofs for each in held)))
-
-
-def _link(page: str) -> str:
-    """The name of a proof page, and the way to it if the package says where its documentation is."""
+def _proofs(releases: Sequence[Release[Any]], epsilon: float) -> str:
+    """The pages that prove what is promised, with links if the package says where its documentation is."""
+    pages = set[str]().union(*(each.proofs for each in releases))
+    if len(releases) > 1:
+        pages.add("proofs/composition.md")
+    if sum(Fraction(each.epsilon) for each in releases) > Fraction(epsilon):
+        pages.add("proofs/ledger.md")  # which proves what an account accepts together
     urls = dict(each.split(", ", 1) for each in metadata("dpselect").get_all("Project-URL") or [])
-    name, site = f"<code>{escape(page)}</code>", urls.get("Documentation", "").rstrip("/")
-    address = f"{site}/{page.removesuffix('.md')}.html"
-    return f'<a href="{escape(address)}">{name}</a>' if site else name
-
-
-def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
-    lines = "".join(f"<tr>{''.join(f'<td>{escape(as_text(cell))}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
-
-
-def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f"<p>{_loud(each) if wording.LOUD in each else escape(each)}</p>" for each in texts if each)
-
-
-def _loud(text: str) -> str:
-    return f'<span class="loud">{escape(text)}</span>'
+    site = urls.get("Documentation", "").rstrip("/")
+    names = {page: f"<code>{escape(page)}</code>" for page in sorted(pages)}
+    if site:
+        names = {
+            page: f'<a href="{escape(site)}/{escape(page.removesuffix(".md"))}.html">{name}</a>'
+            for page, name in names.items()
+        }
+    return "".join(f"<li>{each}</li>" for each in names.values())

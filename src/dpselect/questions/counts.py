@@ -173,7 +173,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
     comes at no cost, in ``release.usable``.
 
     Returns:
-        A list of whole numbers >= 0, in the order of the candidates or bins; ``release.rows()`` names them, and
+        A list of whole numbers >= 0, in the order of the candidates or bins; ``release.table()`` names them, and
         ``release.shares`` has their shares.
 
     Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``; with

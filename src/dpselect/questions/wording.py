@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from collections.abc import Collection, Mapping, Sequence
+from decimal import ROUND_CEILING, Context
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,16 +101,6 @@ def shares(counts: Sequence[int]) -> list[float] | None:
     """
     total = sum(counts)
     return [count / total for count in counts] if total else None
-
-
-def table(kind: Kind, release: Planned, value: Answered) -> tuple[str, list[tuple[str, Value]]]:
-    """The answer in two columns: the heading of the first, and the rows; one line of text for each group."""
-    if isinstance(value, dict):
-        rows = [(as_text(group), _on_a_line(each, kind, release, group)) for group, each in value.items()]
-    else:
-        values = [reported(kind, release, each) for each in (value if isinstance(value, list) else [value])]
-        rows = list(zip(map(as_text, kind.keys(release, len(values))), values, strict=True))
-    return kind.label if release.groups is None else str(release.groups["column"]), rows
 
 
 def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str:
@@ -244,16 +234,6 @@ def tally_head(release: Planned) -> str:
     return f"units ({release.unit})"
 
 
-def tallies(release: Planned) -> list[str] | None:
-    """The counts of the answers, a text for each row of `table`; None if there are none."""
-    count = None if release.counted is None else release.counted.count
-    if count is None:
-        return None
-    if isinstance(count, dict):
-        return [", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in count.values()]
-    return [str(each) for each in (count if isinstance(count, list) else [count])]
-
-
 def count_accuracy(kind: Kind, release: Planned) -> str:
     """The error bound of the counts in one sentence; empty if there are none."""
     counted = release.counted
@@ -292,16 +272,42 @@ _FEW = 5
 """Values of a condition named in a sentence."""
 
 
-def html_table(heads: Sequence[str], rows: Sequence[tuple[object, ...]], *notes: str) -> str:
-    """A table for a notebook, with sentences below. Everything is escaped, and no colour is set.
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
+    """Rows below their heads in plain columns, of which the last one is as it is.
+
+    Args:
+        heads: of all columns.
+        rows: a cell for each head.
+        right: places of the columns that stand at the right.
+    """
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)][:-1]
+    lines: list[str] = []
+    for row in (heads, *rows):
+        pairs = enumerate(zip(row, widths, strict=False))
+        padded = [cell.rjust(width) if place in right else cell.ljust(width) for place, (cell, width) in pairs]
+        lines.append("  ".join([*padded, row[-1]]) if row[-1] else "  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def html_table(heads: Sequence[str], rows: Sequence[Sequence[object]], *notes: str) -> str:
+    """A table for a notebook or a report, with sentences below. Everything is escaped, and no colour is set.
 
     >>> html_table(("a < b", "c"), [("d", 1)])
     '<table><tr><th>a &lt; b</th><th>c</th></tr><tr><td>d</td><td>1</td></tr></table>'
     """
     cells = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
-    below = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
-    return f"<table><tr>{head}</tr>{cells}</table>{below}"
+    return f"<table><tr>{head}</tr>{cells}</table>{html_notes(*notes)}"
+
+
+def html_notes(*notes: str) -> str:
+    """Sentences, some of which may be empty.
+
+    >>> html_notes("a < b", "", "WARNING: c")
+    '<p>a &lt; b</p><p class="loud">WARNING: c</p>'
+    """
+    loud = (' class="loud"' if LOUD in note else "" for note in notes)
+    return "".join(f"<p{how}>{escape(note)}</p>" for note, how in zip(notes, loud, strict=True) if note)
 
 
 def provenance(kind: Kind, release: Planned) -> str:
@@ -314,24 +320,6 @@ def provenance(kind: Kind, release: Planned) -> str:
     return f"{kind.origin(release)}, {values} of {column}, each {unit} in at most {most}"
 
 
-def _on_a_line(answer: Value | list[Value], kind: Kind, release: Planned, group: Any) -> Value:
-    """Several values separated by commas, in double quotes if they contain a comma, as candidates are written.
-
-    A count stands behind the value that was counted: ``9: 120, 10: 37``.
-    """
-    if not isinstance(answer, list):
-        return reported(kind, release, answer, group)
-    texts = [_quoted(as_text(reported(kind, release, each, group))) for each in answer]
-    if kind.counts_each:
-        keys = map(as_text, kind.keys(release, len(texts)))
-        texts = [f"{_quoted(key)}: {text}" for key, text in zip(keys, texts, strict=True)]
-    return ", ".join(texts)
-
-
-def _quoted(text: str) -> str:
-    return f'"{text.replace(chr(34), chr(34) * 2)}"' if "," in text or '"' in text else text
-
-
 def cost_shown(cost: float) -> str:
     """An epsilon or a delta that is spent, with four digits, rounded up. Certificates and JSON have every digit.
 
@@ -341,13 +329,17 @@ def cost_shown(cost: float) -> str:
     return as_text(float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(cost)))))
 
 
-def left_shown(left: float) -> float:
-    """What is left of an epsilon, with four digits, rounded down.
+def bound_shown(bound: float | None, unit: str | None) -> str:
+    """An error bound as far as it can be one: a count is off by a whole number. Empty if there is none.
 
-    >>> left_shown(0.7563999999), left_shown(1.5), left_shown(0.0)
-    (0.7563, 1.5, 0.0)
+    >>> bound_shown(18.4, None), bound_shown(18.4, "ranks"), bound_shown(0.0123401, "a sum"), bound_shown(None, None)
+    ('18', '19 ranks', '0.0124', '')
     """
-    return float(Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(float(left))))
+    if bound is None or not math.isfinite(bound):
+        return ""
+    if unit is None:
+        return f"{math.floor(bound):,}"
+    return f"{math.ceil(bound):,} ranks" if unit == "ranks" else rounded_up(bound)
 
 
 def factor_shown(epsilon: float) -> str:
@@ -360,9 +352,12 @@ def factor_shown(epsilon: float) -> str:
 
 
 def rounded_up(bound: float) -> str:
-    """A bound with three digits, rounded so that it still holds.
+    """A bound with three digits, rounded so that it still holds; a decimal as people write it.
 
-    >>> rounded_up(0.0123401), rounded_up(12340.0), rounded_up(2.0)
-    ('0.0124', '12,400', '2')
+    >>> rounded_up(0.0123401), rounded_up(12340.0), rounded_up(2.0), rounded_up(0.1)
+    ('0.0124', '12,400', '2', '0.1')
+    >>> rounded_up(1.23456e-7), rounded_up(12345678900.0)
+    ('1.24e-7', '1.24e+10')
     """
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(Decimal(bound)).normalize():,f}"
+    shown = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(float(bound)))
+    return f"{shown.normalize():,f}" if -4 < shown.adjusted() < 9 else f"{shown:.2e}"

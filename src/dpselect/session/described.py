@@ -107,6 +107,13 @@ def check_described(
     return method
 
 
+def reply(data: Any, method: str, given: Mapping[str, Any]) -> Any:
+    """What `data` replies to the question with these arguments, those of views among them."""
+    own = dict(given)
+    view = {each.name: own.pop(each.name) for each in OF_VIEWS if each.name in own}
+    return getattr(seen(data, **view), method)(**own)
+
+
 def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> Any:
     """The reply of `data` to the question; errors name the key.
 
@@ -117,10 +124,8 @@ def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> 
         place: what comes before a dot and a key in errors.
     """
     known = arguments_of(method)
-    named = {name: _as_argument(known[name], value) for name, value in given.items()}
-    view = {each.name: named.pop(each.name) for each in OF_VIEWS if each.name in named}
     try:
-        return getattr(seen(data, **view), method)(**named)
+        return reply(data, method, {name: _as_argument(known[name], value) for name, value in given.items()})
     except InvalidParameterError as error:
         if error.name not in known:
             raise

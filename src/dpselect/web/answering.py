@@ -16,10 +16,9 @@ from starlette.responses import RedirectResponse, Response
 from dpselect.certificates.checking import released
 from dpselect.certificates.release import Release
 from dpselect.certificates.tables import columns
-from dpselect.charts import svg_without_title
-from dpselect.errors import InvalidParameterError, MissingExtraError
+from dpselect.errors import MissingExtraError
 from dpselect.ledger import Entry
-from dpselect.plans.report import in_words, is_drawn, only_value, report
+from dpselect.plans.report import in_words, only_value, picture_of, report
 from dpselect.questions import wording
 from dpselect.questions.words import as_text
 from dpselect.web.forms import Form
@@ -155,16 +154,10 @@ def _interval(release: Release[Any]) -> dict[str, Any] | None:
 
 def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
     """The picture of an answer, and why there is none."""
-    if not is_drawn(release):
-        return "", ""
     try:
-        held, svg = pages.picture
-        if held != id:
-            svg = svg_without_title(release.plot())
-            pages.picture = id, svg
-        return svg, ""
-    except InvalidParameterError:
-        return "", ""
+        if pages.picture[0] != id:
+            pages.picture = id, picture_of(release)
+        return pages.picture[1], ""
     except MissingExtraError:
         return "", "The library of charts is not installed here."
 

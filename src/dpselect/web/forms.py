@@ -13,7 +13,7 @@ from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
 from dpselect.questions.question import Question
 from dpselect.session.asking import rows_of
-from dpselect.session.described import seen
+from dpselect.session.described import reply
 from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.kinds import TYPES
@@ -208,9 +208,7 @@ class Form:
 
     def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
         """The reply of a `Dataset` or `DryRun`."""
-        given = dict(self.arguments)
-        view = {each.name: given.pop(each.name) for each in OF_VIEWS if each.name in given}
-        return getattr(seen(data, **view), self.about.name)(given.pop("column", None), **given, epsilon=epsilon, **more)
+        return reply(data, self.about.name, {"column": None, **self.arguments, "epsilon": epsilon, **more})
 
     def fail(self, error: SelectionError) -> None:
         """Keep the sentence of an error beside the field that it is about."""

@@ -87,11 +87,6 @@ class Guard:
         """The address that opens the pages once."""
         return f"{self.address}?{TOKEN}={self._token}"
 
-    @property
-    def is_redeemed(self) -> bool:
-        """Whether somebody has opened the pages."""
-        return self._token is None
-
     def is_own(self, host: str) -> bool:
         """Whether a ``Host`` header names this server: by its address, never by a name that others may point to it."""
         name, _, port = host.rpartition(":")

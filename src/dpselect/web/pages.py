@@ -17,9 +17,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpselect import __version__
+from dpselect.ledger.accounts import left_shown
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.words import as_text
-from dpselect.web.planning import left_text
 from dpselect.web.releasing import PageRequest, Questions
 from dpselect.web.site import Folder, Site
 from dpselect.web.words import GROUPS, does, in_few_words, label, options_in_words, title
@@ -112,7 +112,7 @@ def _templates() -> Environment:
         in_few_words=in_few_words,
         label_of=label,
         options_in_words=options_in_words,
-        left=left_text,
+        left=left_shown,
         does=does,
     )
     return found

@@ -5,17 +5,17 @@ Everything here follows from public arguments alone: no row is read.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from dpselect.ledger.accounts import Account, as_written, with_few_digits
+from dpselect.accounting.rounding import fraction_down
+from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.plans.report import in_words
 from dpselect.privacy import EACH_ROW
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import rounded_up
+from dpselect.questions.wording import bound_shown, rounded_up
 from dpselect.questions.words import as_text
 from dpselect.session.forecast import Forecast
 from dpselect.web.forms import Form
@@ -61,28 +61,16 @@ def planned(form: Form) -> ShownPlan | None:
     )
 
 
-def _within(form: Form, forecast: Forecast) -> tuple[str, int | None]:
-    """The bound on the error in the unit of the answer, or of ranks, counts or sums; and as a number if it is counted.
-
-    Empty if none is known. Of a standard deviation it is that of a value of 0, which is the largest.
-    """
-    kind = QUESTIONS[forecast.task]
-    bound = kind.value_bound(forecast, form.people, 0.0) if kind.bounds_value else forecast.error_bound
-    if bound is None or not math.isfinite(bound):
-        return "", None
-    unit = kind.error_unit(forecast)
-    whole = math.floor(bound) if unit is None else math.ceil(bound) if unit == "ranks" else None
-    return (rounded_up(bound) if whole is None else f"{whole:,}"), whole
-
-
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     """How far an answer may be from the truth, as a number in its own unit, and in a sentence.
 
     The number is empty where the bound is about something else, such as ranks. Where it depends on how many people
-    have a value, it is that for the number that was guessed.
+    have a value, it is that for the number that was guessed; of a standard deviation it is that of a value of 0, which
+    is the largest.
     """
     kind, people, unit = QUESTIONS[forecast.task], form.people, forecast.unit
-    within, whole = _within(form, forecast)
+    bound = kind.value_bound(forecast, people, 0.0) if kind.bounds_value else forecast.error_bound
+    within = bound_shown(bound, kind.error_unit(forecast))
     many = "" if people is None else f"If {people:,} {'rows' if unit == EACH_ROW else f'units ({unit})'} are counted"
     many += "" if forecast.groups is None else f" in each {forecast.groups['column']}"
     if kind.bounds_value and forecast.error_bound is not None and kind.value_bound(forecast, None, 0.0) is None:
@@ -91,9 +79,9 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
             return "", f"How close the {name} comes depends on how many people have a value: guess their number."
         sure = f"with {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
         return within, f"{many}, {sure}."
-    said = forecast.accuracy
-    if people is not None and whole is not None and forecast.arguments.get("max_rows_per_unit", 1) == 1:
-        said += f" {many}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
+    said, counts = forecast.accuracy, within and kind.error_unit(forecast) in (None, "ranks")
+    if people is not None and bound is not None and counts and forecast.arguments.get("max_rows_per_unit", 1) == 1:
+        said += f" {many}, that is {rounded_up(min(100.0, 100 * bound / people))}% of them."
     return within if kind.bounds_value else "", said
 
 
@@ -136,19 +124,10 @@ def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
     return Budget(
         account=account,
         limit=as_text(as_written(limit)),
-        left=left_text(account.left if forecast is None or forecast.left is None else forecast.left),
-        after=as_text(round(float(max(left - cost, Fraction(0))), 6)),
+        left=left_shown(account.left if forecast is None or forecast.left is None else forecast.left),
+        after=left_shown(fraction_down(max(left - cost, Fraction(0)))),
         spent=spent,
         cost=min(part(cost), round(100 - spent, 2)),
         refused="" if forecast is None or forecast.fits else _WHOLE.sub("", in_two(forecast.charge)[0]),
         is_free=is_free,
     )
-
-
-def left_text(left: float) -> str:
-    """An epsilon that is left, with six digits, never rounded up: a question that costs what is shown fits.
-
-    >>> left_text(2.6999999999999997), left_text(0.25), left_text(0.0)
-    ('2.69999', '0.25', '0')
-    """
-    return as_text(with_few_digits(left, up=False))

@@ -48,9 +48,6 @@ _CHARGING_SECONDS = 10.0
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _FILES = ("style.css", "page.js", "htmx.min.js", "icon.svg")
 
-_SECONDS = 0.05
-"""Between looks at whether the browser has come."""
-
 _OPENING = "Opening your browser. If no page opens, open this address in one; it works once:"
 
 
@@ -98,22 +95,19 @@ def serve(
             timeout_graceful_shutdown=_PATIENCE_SECONDS,
         )
         server = uvicorn.Server(config)
-        opened = browser and _can_open()
-        say("Open this address in a browser; it works once:" if not opened else _OPENING)
+        path = forwarding(guard.first_address) if browser and _can_open() else None
+        say("Open this address in a browser; it works once:" if path is None else _OPENING)
         say(guard.first_address)
         say("Ctrl-C ends it.")
         threading.Thread(target=_warm, daemon=True).start()
-        ended = threading.Event()
-        opening = threading.Thread(target=_open, args=(guard, server, ended, say), daemon=True)
-        if opened:
-            opening.start()
+        if path is not None:
+            threading.Thread(target=_open, args=(path, say), daemon=True).start()
         try:
             with suppress(KeyboardInterrupt):
                 server.run(sockets=[listener])
         finally:
-            ended.set()
-            if opened:
-                opening.join(_PATIENCE_SECONDS)
+            if path is not None:
+                path.unlink(missing_ok=True)
 
 
 class Connection(H11Protocol):
@@ -193,30 +187,24 @@ def _can_open() -> bool:
     return not text_only
 
 
-def _open(guard: Guard, server: uvicorn.Server, ended: threading.Event, say: Callable[[str], None]) -> None:
-    """Open the browser, and say so once it has come."""
-    path: Path | None = None
+def _open(path: Path, say: Callable[[str], None]) -> None:
+    """Open the file in the browser."""
     try:
-        path = forwarding(guard.first_address)
         if not webbrowser.open(path.as_uri()):
             raise webbrowser.Error
-        while not (guard.is_redeemed or server.should_exit or ended.wait(_SECONDS)):
-            pass
-        if guard.is_redeemed:
-            say("The page is open in your browser.")
     except (OSError, webbrowser.Error):
         say("No browser could be opened: open the address above in one.")
-    finally:
-        if path is not None:
-            path.unlink(missing_ok=True)
 
 
-def forwarding(address: str) -> Path:
-    """A new file that only this user can read, and that leads a browser on to `address`.
+def forwarding(address: str) -> Path | None:
+    """A new file that only this user can read, and that leads a browser on to `address`; None if there is no room.
 
     The address holds the one-time token, and every user of a machine can see the arguments of a browser.
     """
-    handle, name = tempfile.mkstemp(prefix="dpselect-", suffix=".html")  # with mode 0600
+    try:
+        handle, name = tempfile.mkstemp(prefix="dpselect-", suffix=".html")  # with mode 0600
+    except OSError:
+        return None
     shown = html.escape(address)
     with open(handle, "w", encoding="utf-8") as file:
         file.write(
