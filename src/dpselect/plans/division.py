@@ -23,7 +23,7 @@ Planned = Callable[[PlannedQuestion, float], Query]
 """What would be asked at an epsilon: its cost and its error bound."""
 
 _SMALLEST = 2.0**-20
-"""Of the plan's epsilon: below this no smaller epsilon is looked for."""
+"""Factor: nothing is made smaller than this, or larger than its inverse."""
 
 _STEPS = 20
 _DIGITS = 4
@@ -113,7 +113,7 @@ def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: 
 
     fits = cost(chosen) <= limit
     if is_composing:
-        grown = _largest(scaled, lambda parts: account.allow(limit, total(parts)))
+        grown = _grown(scaled, lambda parts: account.allow(limit, total(parts)))
         more = [part - chosen[name] for name, part in grown.items()]
         if grown and (not fits or min(more) >= 0.0 < max(more)):
             return Division(grown, fraction_up(account.spent(total(grown))), delta, is_composed=True)
@@ -124,18 +124,26 @@ def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: 
     return Division(chosen, fraction_up(cost(chosen)), fraction_up(deltas))
 
 
-def _largest(scaled: Callable[..., dict[str, float]], accepts: Callable[[dict[str, float]], bool]) -> dict[str, float]:
+def _grown(scaled: Callable[..., dict[str, float]], accepts: Callable[[dict[str, float]], bool]) -> dict[str, float]:
     """The parts, scaled by the largest factor with which they are accepted; empty if they never are."""
-    enough, too_much = _SMALLEST, 1.0
-    if not accepts(scaled(enough)):
+    factor = _largest(lambda factor: accepts(scaled(factor)))
+    if not factor:
         return {}
-    if scaled(too_much) == scaled(enough):  # all are fixed
-        return scaled(enough)
-    while accepts(scaled(too_much)):
-        enough, too_much = too_much, 2 * too_much
-    enough = _nearest(lambda factor: accepts(scaled(factor)), enough, too_much)
-    rounded = scaled(enough, partial(_in_few_digits, rounded=math.floor))
-    return rounded if accepts(rounded) else scaled(enough)
+    rounded = scaled(factor, partial(_in_few_digits, rounded=math.floor))
+    return rounded if accepts(rounded) else scaled(factor)
+
+
+def _largest(accepts: Callable[[float], bool]) -> float:
+    """The largest factor that is accepted, as all smaller ones are, within a millionth of it; 0 if none is."""
+    yes, no = (1.0, 2.0) if accepts(1.0) else (_SMALLEST, 1.0)
+    if yes < 1.0 and not accepts(yes):
+        return 0.0
+    while 1.0 < no < 1.0 / _SMALLEST and accepts(no):
+        yes, no = no, 2.0 * no
+    for _ in range(_STEPS):
+        middle = (yes + no) / 2.0
+        yes, no = (middle, no) if accepts(middle) else (yes, middle)
+    return yes
 
 
 def _of_part(question: PlannedQuestion, part: Fraction) -> float:
@@ -172,20 +180,9 @@ def _reaching(question: PlannedQuestion, planned: Planned, epsilon: float) -> fl
         least = rounded_up(bound(epsilon)) if math.isfinite(bound(epsilon)) else "infinity"
         hint = f"With all of epsilon = {as_text(epsilon)} it is {least}. Allow a larger error, or more epsilon."
         raise InvalidParameterError(name, wanted, "an error that the plan's epsilon reaches", hint)
-    enough = epsilon
-    while enough > _SMALLEST * epsilon and reaches(enough / 2):
-        enough /= 2
-    enough = _nearest(reaches, enough, enough / 2)
+    enough = epsilon / _largest(lambda factor: reaches(epsilon / factor))
     rounded = _in_few_digits(enough, math.ceil)
     return rounded if rounded <= epsilon and reaches(rounded) else enough
-
-
-def _nearest(holds: Callable[[float], bool], yes: float, no: float) -> float:
-    """The number nearest to where it stops holding, on the side where it holds, between one of each."""
-    for _ in range(_STEPS):
-        middle = (yes + no) / 2
-        yes, no = (middle, no) if holds(middle) else (yes, middle)
-    return yes
 
 
 def _in_few_digits(epsilon: float, rounded: Callable[[Fraction], int]) -> float:
