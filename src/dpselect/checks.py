@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
@@ -401,3 +402,24 @@ def whole_number(value: object, name: str, *, expected: str = "a whole number") 
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidParameterError(name, value, expected)
     return int(value)
+
+
+def text_of(path: str | os.PathLike[str], name: str, expected: str, *, most: int) -> str:
+    """The text of a public file of at most so many megabytes, without a byte-order mark.
+
+    Raises:
+        InvalidParameterError: there is no such file, it cannot be read, it is larger, or it is not in UTF-8.
+    """
+    if not isinstance(cast(object, path), str | os.PathLike) or "\0" in str(path):
+        raise InvalidParameterError(name, path, f"the path of {expected}")
+    reason = ""
+    try:
+        if os.stat(path).st_size <= most * 1_000_000:
+            with open(path, encoding="utf-8-sig") as file:
+                return file.read()
+        expected = f"a file of at most {most:,} MB"
+    except UnicodeDecodeError:
+        expected = f"{expected}, in UTF-8"
+    except OSError as failure:
+        reason = f"{os.strerror(failure.errno)}." if failure.errno else ""
+    raise InvalidParameterError(name, Shown(repr(os.fspath(path))), expected, reason)

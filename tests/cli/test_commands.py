@@ -231,7 +231,7 @@ def test_values_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, t
     arguments = [each for each in ask(path, "--candidates", f"@{names}") if each != "--json"]
     _, out, _ = run(capsys, *arguments)
     assert "\x1b" not in out
-    assert r"'a\x1b[2J'" in out
+    assert r"a\x1b[2J" in out
 
 
 @pytest.mark.parametrize("options", [[], ["--dry-run"]])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.certificates.tables import lines
-from dpselect.cli.streams import escaped, printable, refuse_unread, say, scan_progress, table
+from dpselect.cli.streams import escaped, escaped_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.formats import WORDS, Format
 from dpselect.questions import wording
@@ -129,11 +129,10 @@ def shown(release: Release, *, quiet: bool = False) -> str:
     if quiet:
         return "\n".join(map(escaped, lines(release)))
     heads, rows = release.table()
-    cells = [[*map(printable, row)] for row in rows]
     right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
     missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
-    return "\n".join([table([*map(printable, heads)], cells, right=right), "", *map(escaped, filter(None, sentences))])
+    return "\n".join([table(heads, rows, right=right), "", *map(escaped, filter(None, sentences))])
 
 
 def warning(release: Release) -> str:
@@ -150,7 +149,7 @@ def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
     text = str(forecast).replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     for name in (forecast.unit, forecast.column):
         text = text.replace(name, escaped(name))
-    return "\n".join(map(escaped, text.split("\n")))
+    return escaped_lines(text)
 
 
 def _provenance(release: Release) -> str:

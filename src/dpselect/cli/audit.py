@@ -9,8 +9,7 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
-from dpselect.cli.commands import Json, Number, Text, Whole
-from dpselect.cli.streams import printable
+from dpselect.cli.streams import escaped, escaped_lines
 from dpselect.errors import InvalidParameterError, Shown, did_you_mean, typed
 
 BROKEN = 1
@@ -18,14 +17,14 @@ BROKEN = 1
 
 
 def audit(
-    sampler: Text,
+    sampler: str,
     *,
-    claimed_epsilon: Number,
-    claimed_delta: Number = 0.0,
-    neighbours: Text = "neighbours",
-    draws: Whole,
-    confidence: Number = 0.999,
-    as_json: Json = False,
+    claimed_epsilon: float,
+    claimed_delta: float = 0.0,
+    neighbours: str = "neighbours",
+    draws: int,
+    confidence: float = 0.999,
+    as_json: bool = False,
 ) -> int:
     """Look for an event which shows that a mechanism is less private than claimed.
 
@@ -53,7 +52,7 @@ def audit(
     try:
         module = import_module(place)
     except Exception as error:  # noqa: BLE001 - a module may raise anything
-        what = Shown(f"<{type(error).__name__} while {printable(place)!r} was imported>")
+        what = Shown(f"<{type(error).__name__} while {escaped(place)!r} was imported>")
         raise InvalidParameterError("sampler", what, "MODULE:FUNCTION, as in mine:noisy_count") from None
 
     report = dps.audit(
@@ -65,7 +64,7 @@ def audit(
         confidence=confidence,
     )
     text = json.dumps(asdict(report) | {"broken": report.broken}) if as_json else str(report)
-    print("\n".join(map(printable, text.split("\n"))))
+    print(escaped_lines(text))
     return BROKEN if report.broken else 0
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from dpselect.arguments import OF_VIEWS, Argument
 from dpselect.cli.asking import format_of, values_of
 from dpselect.cli.commands import GROUPS, SHARED, Table, shared, with_options
-from dpselect.cli.streams import printable, say, scan_progress
+from dpselect.cli.streams import escaped, say, scan_progress
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
 from dpselect.session.described import seen
@@ -85,7 +85,7 @@ def columns(source: Table, **given: Any) -> None:
 
     found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
     _warn_in_a_pipe("Its first line may be somebody's row")
-    named = [(printable(each.name), "" if each.holds is Holds.ANYTHING else str(each.holds)) for each in found]
+    named = [(escaped(each.name), "" if each.holds is Holds.ANYTHING else str(each.holds)) for each in found]
     width = max(len(name) for name, _ in named)
     for name, holds in named:
         print(f"{name:<{width}}  {holds}".rstrip())

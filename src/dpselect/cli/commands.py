@@ -1,7 +1,7 @@
 """The commands as data: what each takes, and what runs it. What reads them and what shows them are apart.
 
 The command of a question follows from what the question declares. Any other one is a function: each of its arguments
-has an `Argument` as annotation, and its explanation there or in the docstring.
+has a type, or an `Argument` as annotation, and its explanation there or in the docstring.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib import import_module
 from inspect import cleandoc, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, WrittenAs
 from dpselect.formats import WORDS
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import BY_NAME, Question
@@ -21,13 +21,11 @@ from dpselect.summaries.kinds import TYPES
 
 Run = Callable[..., int | None]
 
-Text = Annotated[str, Argument("any text", "")]
-Whole = Annotated[int, Argument("whole", "")]
-Number = Annotated[float, Argument("number", "")]
-Flag = Annotated[bool, Argument("flag", "")]
-Relation = Annotated[Neighbours, Argument(Neighbours, "")]
-Json = Annotated[bool, Argument("json", "Print JSON instead of text.")]
-"""Arguments of commands that are functions."""
+_KINDS: dict[object, WrittenAs] = {str: "any text", int: "whole", float: "number", bool: "flag", Neighbours: Neighbours}
+"""How the arguments of functions are written."""
+
+_JSON = Argument("json", "Print JSON instead of text.")
+"""The argument `as_json` of each of them."""
 
 Table = Annotated[
     str,
@@ -178,6 +176,13 @@ _DESCRIBED = re.compile(r"^    (\w+): (.*(?:\n     .*)*)", re.MULTILINE)
 """An argument in a docstring, and its explanation."""
 
 
+def _declared(hint: Any) -> Argument:
+    """What a function says of an argument: by an `Argument`, or by its type alone; perhaps beside None."""
+    parts = (hint, *get_args(hint))
+    said = [get_args(each)[1] for each in parts if get_origin(each) is Annotated]
+    return said[0] if said else Argument(next(_KINDS[each] for each in parts if each in _KINDS), "")
+
+
 def of_function(name: str, run: Run) -> Command:
     """The command that a function declares."""
     about, _, described = cleandoc(run.__doc__ or "").partition("\nArgs:\n")
@@ -187,8 +192,7 @@ def of_function(name: str, run: Run) -> Command:
     for each in signature(run).parameters.values():
         if each.kind is each.VAR_KEYWORD:
             continue
-        hint = hints[each.name]  # perhaps of something or None
-        (said,) = [get_args(part)[1] for part in (hint, *get_args(hint)) if get_origin(part) is Annotated]
+        said = _JSON if each.name == "as_json" else _declared(hints[each.name])
         default = REQUIRED if each.default is each.empty else each.default
         found = replace(said, name=each.name, help=explained.get(each.name, said.help), default=default)
         part = NEEDED if default is REQUIRED else OPTIONS

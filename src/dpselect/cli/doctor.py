@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpselect import PermuteAndFlip, __version__
-from dpselect.cli.commands import Json
-from dpselect.cli.streams import printable
+from dpselect.cli.streams import escaped
 
 
 class Finding(NamedTuple):
@@ -61,7 +60,7 @@ _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "ibis
 _INSTALL = f"in a checkout of dpselect: {os.path.basename(sys.executable)} -m pip install"
 
 
-def doctor(*, as_json: Json = False) -> int:
+def doctor(*, as_json: bool = False) -> int:
     """Check what works on this machine: the core, files, ledgers and each extra. The last line is what to run next.
 
     Returns:
@@ -88,7 +87,7 @@ def _next(needed: Sequence[Finding], findings: Sequence[Finding]) -> str:
     if any(each.works and each.what == _EXTRAS["web"][0] for each in findings):
         return "dpselect serve"
     tables = sorted(each.name for each in Path().glob("*") if each.suffix.lower() in (".csv", ".parquet"))
-    return f"dpselect columns {printable(shlex.quote(tables[0])) if tables else 'people.csv, or another file of yours'}"
+    return f"dpselect columns {escaped(shlex.quote(tables[0])) if tables else 'people.csv, or another file of yours'}"
 
 
 def _core() -> Finding:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect.arguments import Argument, Exact
-from dpselect.cli.commands import Json, Relation, Text, Whole
-from dpselect.cli.streams import escaped, table
+from dpselect.cli.streams import table
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
@@ -35,10 +34,10 @@ def open_account(
     epsilon: Limit,
     delta: Limit = 0.0,
     set_aside: Limit = 0.0,
-    unit: Text | None = None,
-    neighbours: Relation = Neighbours.ADD_REMOVE,
+    unit: str | None = None,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
     anchor: Anchor = None,
-    as_json: Json = False,
+    as_json: bool = False,
 ) -> None:
     """Open an account: all answers charged to it stay within epsilon.
 
@@ -63,17 +62,17 @@ def open_account(
     _show_accounts([found], as_json)
 
 
-def show(ledger: Url, account: OneOrAll = None, *, as_json: Json = False) -> None:
+def show(ledger: Url, account: OneOrAll = None, *, as_json: bool = False) -> None:
     """Show what is left of an account, or of all accounts."""
     with _opened(ledger) as opened:
         _show_accounts(opened.accounts() if account is None else [opened.account(account)], as_json)
 
 
-def history(ledger: Url, account: Name, *, last: Whole | None = None, as_json: Json = False) -> None:
+def history(ledger: Url, account: Name, *, last: int | None = None, as_json: bool = False) -> None:
     """Show the entries of an account, in order.
 
     Args:
-        last: Number of entries, counted from the end. Default: all.
+        last: float of entries, counted from the end. Default: all.
     """
     with _opened(ledger) as opened:
         found = opened.entries(account, last=last)
@@ -86,9 +85,9 @@ def limit(
     account: Name,
     *,
     epsilon: Limit,
-    reason: Text = "",
+    reason: str = "",
     anchor: Anchor = None,
-    as_json: Json = False,
+    as_json: bool = False,
 ) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
@@ -101,7 +100,7 @@ def limit(
     _show_accounts([changed], as_json)
 
 
-def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: Json = False) -> None:
+def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: bool = False) -> None:
     """Close an account permanently: nothing more can be charged to it."""
     with _opened(ledger, anchor) as opened:
         closed = opened.close(account)
@@ -113,7 +112,7 @@ def verify_chain(
     account: OneOrAll = None,
     *,
     anchor: Anchor = None,
-    as_json: Json = False,
+    as_json: bool = False,
 ) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
 
@@ -125,7 +124,7 @@ def verify_chain(
         _show_verified(opened.verify(account), as_json)
 
 
-def anchor(ledger: Url, *, to: Text, as_json: Json = False) -> None:
+def anchor(ledger: Url, *, to: str, as_json: bool = False) -> None:
     """Record the latest entry of each account outside the ledger.
 
     Keep the anchor where it is not lost or restored together with the ledger:
@@ -140,7 +139,7 @@ def anchor(ledger: Url, *, to: Text, as_json: Json = False) -> None:
     _print(as_json, noted, ["account", "noted up to entry", "hash"], [[*map(str, each.values())] for each in noted])
 
 
-def backup(ledger: Url, *, to: Text, anchor: Anchor = None, as_json: Json = False) -> None:
+def backup(ledger: Url, *, to: str, anchor: Anchor = None, as_json: bool = False) -> None:
     """Copy the ledger into a new file while others continue to charge, and verify the copy.
 
     LEDGER is a file. For a database on a server, make a dump instead. A lost
@@ -190,7 +189,7 @@ def _print(
 ) -> None:
     """For programs an object on each line; for people a table."""
     if not as_json:
-        print(table(heads, [[*map(escaped, row)] for row in rows]))
+        print(table(heads, [*rows]))
         return
     for each in objects:
         print(json.dumps(each, sort_keys=True, allow_nan=False, ensure_ascii=False))

@@ -15,7 +15,6 @@ from typing import Annotated, Any
 from dpselect import __version__
 from dpselect.arguments import Argument
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
-from dpselect.cli.commands import Flag, Json, Number, Whole
 from dpselect.cli.streams import table
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.planning import epsilon_for, error_curve
@@ -34,14 +33,14 @@ _CHOICES = {
 
 def plan(
     *,
-    candidates_count: Whole,
-    sensitivity: Number = 1.0,
-    monotonic: Flag = False,
+    candidates_count: int,
+    sensitivity: float = 1.0,
+    monotonic: bool = False,
     epsilon: Annotated[list[float] | None, Argument("levels", "")] = None,
-    confidence: Number = 0.99,
-    expected_error: Number | None = None,
-    within: Number | None = None,
-    as_json: Json = False,
+    confidence: float = 0.99,
+    expected_error: float | None = None,
+    within: float | None = None,
+    as_json: bool = False,
 ) -> None:
     """Compute how accurate an answer will be at each epsilon, before any epsilon is spent.
 
@@ -54,7 +53,7 @@ def plan(
     year's published counts, plan in Python: dpselect.planning.
 
     Args:
-        candidates_count: Number of candidates.
+        candidates_count: float of candidates.
         sensitivity: Largest change of any score by one unit. With the default, errors are in multiples of this change.
         monotonic: One unit changes all scores in the same direction, as for counts when a unit is added or removed.
             Halves the epsilon needed for a given error.

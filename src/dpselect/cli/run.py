@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dpselect.cli.asking import REFUSED
-from dpselect.cli.commands import Flag, Json, Text
-from dpselect.cli.streams import printable, refuse_unread, say, scan_progress
+from dpselect.cli.streams import escaped, escaped_lines, refuse_unread, say, scan_progress
 
 
 def run(
-    plan: Text,
+    plan: str,
     *,
-    out: Text | None = None,
-    dry_run: Flag = False,
-    quiet: Flag = False,
-    as_json: Json = False,
+    out: str | None = None,
+    dry_run: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Ask the questions of a plan, with one budget for all of them, and report.
 
@@ -43,7 +42,7 @@ def run(
         forecast = planned.forecast()
         if forecast.unchecked and (quiet or as_json):  # otherwise it is one of the sentences
             say(f"{forecast.unchecked}: computed from the arguments alone, no column is checked.")
-        print(forecast.to_json() if as_json else _lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
+        print(forecast.to_json() if as_json else escaped_lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
         return REFUSED if forecast.fits is False else 0
     refuse_unread()
     folder = f"{Path(plan).stem}-answers" if out is None else out
@@ -53,10 +52,6 @@ def run(
         print(answers.to_json())
         return 0
     if not quiet:
-        print(_lines(f"{answers}\n"))
-    print(f"Written to {printable(folder)}: answers.json, report.html and certificates.")
+        print(escaped_lines(f"{answers}\n"))
+    print(f"Written to {escaped(folder)}: answers.json, report.html and certificates.")
     return 0
-
-
-def _lines(text: str) -> str:
-    return "\n".join(map(printable, text.split("\n")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpselect.cli.asking import format_of, ledger_of
-from dpselect.cli.commands import Flag, Table, Text, Whole, shared, with_options
+from dpselect.cli.commands import Table, shared, with_options
 from dpselect.formats import WORDS
 
 _SHARED = shared("neighbours table memory_limit source_name times ledger account anchor")
@@ -15,11 +15,11 @@ _SHARED = shared("neighbours table memory_limit source_name times ledger account
 def serve(
     source: Table | None = None,
     *,
-    unit: Text | None = None,
-    host: Text = "127.0.0.1",
-    port: Whole = 0,
-    no_browser: Flag = False,
-    i_know_who_can_reach_this: Flag = False,
+    unit: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    no_browser: bool = False,
+    i_know_who_can_reach_this: bool = False,
     **given: Any,
 ) -> None:
     """Open a page on which questions are chosen, planned and released.

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpselect.cli.commands import Json, Text
+from dpselect.checks import text_of
 from dpselect.cli.streams import escaped
-from dpselect.errors import InvalidCertificateError, Shown
 
 if TYPE_CHECKING:
     from dpselect.certificates.checking import Checked
 
-_LARGEST = 100_000_000
 
-
-def verify(certificate: Text, *, ledger: Text | None = None, as_json: Json = False) -> None:
+def verify(certificate: str, *, ledger: str | None = None, as_json: bool = False) -> None:
     """Recompute the guarantee of a release from its certificate.
 
     dpselect verify release.json --ledger sqlite:///budget.db
@@ -35,8 +30,9 @@ def verify(certificate: Text, *, ledger: Text | None = None, as_json: Json = Fal
     from dpselect.certificates.checking import verify as check
     from dpselect.ledger import Ledger
 
+    text = text_of(certificate, "certificate", "what --json printed", most=100)
     with nullcontext() if ledger is None else Ledger(ledger) as opened:
-        checked = check(_text(certificate), ledger=opened)
+        checked = check(text, ledger=opened)
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": checked.release.delta, "charged": checked.charged}
         found |= {"error_bound": checked.error_bound, "question": checked.question, "value": checked.value}
@@ -84,15 +80,3 @@ def _told(checked: Checked) -> Iterator[str]:
         yield f"The value is the one that the ledger stored for request {receipt['request']!r}."
     else:
         yield "The value itself is not certified: the ledger stored no release for it, only its charge."
-
-
-def _text(path: str) -> str:
-    expected = "the certificate that --json printed, as text"
-    try:
-        if Path(path).stat().st_size <= _LARGEST:
-            return Path(path).read_text(encoding="utf-8")
-        expected = "a file of at most 100 MB"
-    except (OSError, ValueError):
-        if not os.path.isfile(path):
-            expected = "an existing file"
-    raise InvalidCertificateError("certificate", Shown(repr(path)), expected)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from dpselect import public
-from dpselect.checks import positive_epsilon
+from dpselect.checks import positive_epsilon, text_of
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.session.asking import rows_of
 from dpselect.session.described import ASK, Planner, arguments_of, check_described, planned_by
@@ -24,7 +24,6 @@ BUDGET_KEYS = ("share", "epsilon", "within")
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 """Arguments of a method that are no keys: the plan divides epsilon, and names the requests."""
 
-_LARGEST = 10_000_000
 _NAME = re.compile(r"[\w-]{1,60}")
 _IS_RANGE = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
 
@@ -132,25 +131,13 @@ def read_toml(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Path]:
     Raises:
         InvalidParameterError: there is no such file, or it is not TOML; the error says in which line.
     """
-    if not isinstance(cast(object, path), str | os.PathLike) or "\0" in str(path):
-        raise InvalidParameterError("plan", path, "the path of a file in TOML")
-    place = Path(path)
-    shown = Shown(repr(str(place)))
+    text = text_of(path, "plan", "a file in TOML", most=10)
     try:
-        if place.stat().st_size > _LARGEST:
-            raise InvalidParameterError("plan", shown, "a file of at most 10 MB, which lists questions and no data")
-        text = place.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidParameterError("plan", shown, "a file in UTF-8") from None
-    except OSError as failure:
-        reason = f"{os.strerror(failure.errno)}." if failure.errno else ""
-        raise InvalidParameterError("plan", shown, "a readable file in TOML", reason) from None
-    try:
-        return tomllib.loads(text.replace("\r\n", "\n")), place.absolute().parent
+        return tomllib.loads(text), Path(path).absolute().parent
     except (ValueError, RecursionError) as error:  # also of too many digits, or brackets in brackets
         found = f"{error}. " if isinstance(error, tomllib.TOMLDecodeError) and len(str(error)) < 200 else ""
         hint = f"{found}Texts are in double quotes, and each question begins with [questions.its_name]."
-        raise InvalidParameterError("plan", shown, "a file in TOML", hint) from None
+        raise InvalidParameterError("plan", Shown(repr(str(path))), "a file in TOML", hint) from None
 
 
 def in_folder(path: str, folder: Path) -> str:

@@ -5,6 +5,7 @@ Everything here follows from public arguments alone: no row is read.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,7 +82,8 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
         return within, f"{many}, {sure}."
     said, counts = forecast.accuracy, within and kind.error_unit(forecast) in (None, "ranks")
     if people is not None and bound is not None and counts and forecast.arguments.get("max_rows_per_unit", 1) == 1:
-        said += f" {many}, that is {rounded_up(min(100.0, 100 * bound / people))}% of them."
+        whole = math.ceil(bound) if kind.error_unit(forecast) == "ranks" else math.floor(bound)
+        said += f" {many}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
     return within if kind.bounds_value else "", said
 
 
