@@ -37,7 +37,7 @@ def test_a_format_with_types_says_them(tmp_path: Path, capsys: Captured) -> None
     assert [[part.strip() for part in line] for line in lines] == [
         ["who", "whole numbers"],
         ["a longer name", "text"],
-        ["'odd\\x1b[2J'", "floating-point numbers"],
+        ["odd\\x1b[2J", "floating-point numbers"],
     ]
     assert len({line.rindex("  ") for line in out.splitlines()}) == 1
 

@@ -210,7 +210,7 @@ def test_a_name_too_long_for_a_file_is_bad_input(capsys: pytest.CaptureFixture[s
     assert main(["verify", "x" * 300]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.endswith("expected an existing file.\n")
+    assert err.endswith("File name too long.\n")
 
 
 @pytest.mark.slow

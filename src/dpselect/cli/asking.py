@@ -1,5 +1,5 @@
-"""A question of a table, from what was read to what is printed: a table for people, plain columns for pipes, the
-certificate for programs.
+"""Ask one question of a table, all of a plan, or any on a page; and what is printed: a table for people, plain columns
+for pipes, the certificate for programs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.certificates.tables import lines
+from dpselect.cli.commands import Table, shared, with_options
 from dpselect.cli.streams import escaped, escaped_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.formats import WORDS, Format
@@ -72,6 +73,109 @@ def ask(about: type[Question], **given: Any) -> int:
     if quiet and not as_json and (said := warning(release)):
         say(said)
     return 0
+
+
+def run(
+    plan: str,
+    *,
+    out: str | None = None,
+    dry_run: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Ask the questions of a plan, with one budget for all of them, and report.
+
+    dpselect run examples/questions.toml --dry-run
+
+    The file says the table, the unit, the epsilon of all answers together and, if an
+    account is to be charged, the ledger and the account. Each [questions.NAME] in it
+    asks one question: ask = "median", and the arguments of it. See docs/plans.md.
+
+    All rows are read before the first charge, and all questions are charged, or none.
+    Run it again after an interruption: what was answered or not drawn costs nothing.
+
+    Args:
+        plan: File in TOML. Paths in it start from its own folder.
+        out: Folder for answers.json, report.html and the certificates. Default: a folder called like the file, with
+            -answers at its end, in the folder you are in.
+        dry_run: Print what each question would cost and how accurate it would be; read no row, charge nothing. Exit
+            status 2: the account would refuse it.
+        quiet: Print nothing but where the answers are, without a progress bar; with --dry-run, only epsilon.
+    """
+    from pathlib import Path
+
+    import dpselect as dps
+
+    planned = dps.Plan.from_toml(plan)
+    if dry_run:
+        forecast = planned.forecast()
+        if forecast.unchecked and (quiet or as_json):  # otherwise it is one of the sentences
+            say(f"{forecast.unchecked}: computed from the arguments alone, no column is checked.")
+        print(forecast.to_json() if as_json else escaped_lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
+        return REFUSED if forecast.fits is False else 0
+    refuse_unread()
+    folder = f"{Path(plan).stem}-answers" if out is None else out
+    with scan_progress(wanted=not quiet) as progress:
+        answers = planned.run(out=folder, progress=progress)
+    if as_json:
+        print(answers.to_json())
+        return 0
+    if not quiet:
+        print(escaped_lines(f"{answers}\n"))
+    print(f"Written to {escaped(folder)}: answers.json, report.html and certificates.")
+    return 0
+
+
+_SHARED = shared("neighbours table memory_limit source_name times ledger account anchor")
+
+
+@with_options(OF_ALL=(*_SHARED, *WORDS))
+def serve(
+    source: Table | None = None,
+    *,
+    unit: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    no_browser: bool = False,
+    i_know_who_can_reach_this: bool = False,
+    **given: Any,
+) -> None:
+    """Open a page on which questions are chosen, planned and released.
+
+    dpselect serve
+    dpselect serve adult.csv --unit person_id
+
+    The page is on this machine alone, and opens in your browser by an address that
+    works once. Nothing on it comes from elsewhere, and nothing leaves the machine.
+    Without a table it lists those of the folder it is started in; no other file can be
+    opened. Ctrl-C ends it.
+
+    Args:
+        unit: Column that identifies whom a row belongs to: who is protected. Default: chosen on the page.
+        host: Address to listen at.
+        port: Port to listen at. Default: any that is free.
+        no_browser: Print the address, and open no browser.
+        i_know_who_can_reach_this: Allow a --host that other machines can reach.
+    """
+    from dpselect.web import Folder, Site
+    from dpselect.web import serve as serve_pages
+
+    site = Site(
+        source=source,
+        unit=unit,
+        ledger=ledger_of(given),
+        format=format_of(given),
+        **{name: given[name] for name in ("account", "neighbours", "table", "memory_limit", "source_name", "times")},
+    )
+    serve_pages(
+        site,
+        folder=Folder() if source is None else None,
+        host=host,
+        port=port,
+        reachable=i_know_who_can_reach_this,
+        browser=not no_browser,
+        say=lambda line: print(line, flush=True),
+    )
 
 
 def format_of(given: Mapping[str, Any]) -> Format:

@@ -207,10 +207,10 @@ QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 _PLACES = {
     "check": "check:check",
     "columns": "check:columns",
-    "audit": "audit:audit",
+    "audit": "claims:audit",
     "plan": "plan:plan",
-    "run": "run:run",
-    "serve": "serve:serve",
+    "run": "asking:run",
+    "serve": "asking:serve",
     "ledger open": "ledger:open_account",
     "ledger show": "ledger:show",
     "ledger history": "ledger:history",
@@ -219,7 +219,7 @@ _PLACES = {
     "ledger verify": "ledger:verify_chain",
     "ledger anchor": "ledger:anchor",
     "ledger backup": "ledger:backup",
-    "verify": "verify:verify",
+    "verify": "claims:verify",
     "doctor": "doctor:doctor",
     "completion": "help:completion",
 }

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
@@ -52,11 +52,7 @@ _EXTRAS = {
 }
 """What each extra is for, and the modules that it installs."""
 
-_FILES = ("duckdb", "pyarrow")
-"""What every question about a table needs."""
-_FRAMES = ("pandas", "ibis")
-"""Other libraries that tables may be in; callers import them, and they are shown where they work."""
-_PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "ibis": "ibis-framework"}
+_PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
 _INSTALL = f"in a checkout of dpselect: {os.path.basename(sys.executable)} -m pip install"
 
 
@@ -66,8 +62,8 @@ def doctor(*, as_json: bool = False) -> int:
     Returns:
         0, or 1 if something that every question needs does not work. Missing extras are not a fault.
     """
-    needed = [_core(), _ledger(), _frames()]
-    findings = [*needed, *(_of_extra(name, *about) for name, about in _EXTRAS.items())]
+    needed = [_core(), _ledger(), _libraries("frames and files", "duckdb pyarrow", ".")]
+    findings = [*needed, *(_libraries(*about, f"'.[{extra}]'") for extra, about in _EXTRAS.items())]
     if as_json:
         print(json.dumps([each._asdict() for each in findings], indent=2))
     else:
@@ -112,18 +108,14 @@ def _ledger() -> Finding:
     return Finding("ledgers in a file", works, "SQLite, in Python's own library", remedy)
 
 
-def _frames() -> Finding:
-    what = "frames and files"
-    if missing := [name for name in _FILES if not _imports(name)]:
-        return Finding(what, False, f"not installed: {', '.join(missing)}", f"{_INSTALL} .")
-    return Finding(what, True, _versions([*_FILES, *(name for name in _FRAMES if _version(name) and _imports(name))]))
-
-
-def _of_extra(name: str, what: str, modules: str) -> Finding:
-    if missing := [_PACKAGES.get(each, each) for each in modules.split() if not _imports(each)]:
-        return Finding(what, False, f"not installed: {', '.join(missing)}", f"{_INSTALL} '.[{name}]'")
-    lack = _missing_java() if name == "spark" else ""
-    return Finding(what, not lack, lack or _versions(modules.split()))
+def _libraries(what: str, modules: str, install: str) -> Finding:
+    """Whether these can be imported, and what to install if not."""
+    names = modules.split()
+    if missing := [_package(each) for each in names if not _imports(each)]:
+        return Finding(what, False, f"not installed: {', '.join(missing)}", f"{_INSTALL} {install}")
+    lack = _missing_java() if "pyspark" in names else ""
+    versions = (f"{package} {importlib.metadata.version(package)}" for package in map(_package, names))
+    return Finding(what, not lack, lack or ", ".join(versions))
 
 
 def _missing_java() -> str:
@@ -150,12 +142,5 @@ def _imports(name: str) -> bool:
     return True
 
 
-def _versions(names: Iterable[str]) -> str:
-    return ", ".join(f"{_PACKAGES.get(name, name)} {_version(name)}" for name in names)
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(_PACKAGES.get(name, name.replace("_", "-")))
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+def _package(module: str) -> str:
+    return _PACKAGES.get(module, module.replace("_", "-"))

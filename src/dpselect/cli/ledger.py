@@ -72,7 +72,7 @@ def history(ledger: Url, account: Name, *, last: int | None = None, as_json: boo
     """Show the entries of an account, in order.
 
     Args:
-        last: float of entries, counted from the end. Default: all.
+        last: Number of entries, counted from the end. Default: all.
     """
     with _opened(ledger) as opened:
         found = opened.entries(account, last=last)

@@ -53,7 +53,7 @@ def plan(
     year's published counts, plan in Python: dpselect.planning.
 
     Args:
-        candidates_count: float of candidates.
+        candidates_count: Number of candidates.
         sensitivity: Largest change of any score by one unit. With the default, errors are in multiples of this change.
         monotonic: One unit changes all scores in the same direction, as for counts when a unit is added or removed.
             Halves the epsilon needed for a given error.

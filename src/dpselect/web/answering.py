@@ -38,13 +38,16 @@ MOST_ROWS = 200
 
 
 def question(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """The confirmation, the progress or the answer: whichever it has come to."""
-    asked = pages.questions.find(request.path_params["id"])
-    if asked is None:
-        return _from_ledger(pages, request.path_params["id"])
-    stage = asked.work.stage  # once: it may be another one a moment later
-    if stage is Stage.ANSWERED:
-        return _answer(pages, asked.id, asked.work.result, asked)
+    """The confirmation, the progress or the answer: whichever it has come to; or one of an earlier process."""
+    id = request.path_params["id"]
+    asked = pages.questions.find(id)
+    stage = Stage.ANSWERED if asked is None else asked.work.stage  # once: it may be another one a moment later
+    if asked is None or stage is Stage.ANSWERED:
+        release = stored(pages, id) if asked is None else asked.work.result
+        if release is None:
+            text = "There is no question under this address. If the server was started again, ask anew."
+            return pages.error(404, "No such question", text)
+        return _answer(pages, id, release, asked)
     site = asked.form.site
     if stage is Stage.READING:
         return pages.shown("reading.html", site=site, asked=asked)
@@ -86,15 +89,6 @@ def stop(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
         asked.work.stop()
         asked.work.wait(2.0)
     return RedirectResponse(f"/release/{request.path_params['id']}", status_code=303)
-
-
-def _from_ledger(pages: Pages, id: str) -> Response:
-    """An answer of an earlier process, which the ledger keeps under the same id."""
-    release = stored(pages, id)
-    if release is None:
-        text = "There is no question under this address. If the server was started again, ask anew."
-        return pages.error(404, "No such question", text)
-    return _answer(pages, id, release, None)
 
 
 def stored(pages: Pages, id: str) -> Release[Any] | None:

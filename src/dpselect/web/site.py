@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
@@ -23,8 +22,6 @@ from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session.dataset import Dataset
 from dpselect.session.forecast import DryRun
 from dpselect.session.paying import Spending
-
-_LATELY_SECONDS = 0.5
 
 _MOST_FILES = 10_000
 """Whose times are looked at."""
@@ -217,13 +214,9 @@ class Site:
         return "|".join(map(_written, paths[:_MOST_FILES])) + f"|{len(paths)}"
 
     def _remembered(self, key: str, make: Callable[[], Any]) -> Any:
-        """What was made for the files as they are now, or were just now: a plan looks many times in a row."""
+        """What was made for the files as they are now."""
         with self._lock:
-            now, (looked, stamp) = time.monotonic(), self._known.get("stamp", (-_LATELY_SECONDS, ""))
-            if now - looked >= _LATELY_SECONDS:
-                stamp = self.stamp
-                self._known["stamp"] = now, stamp
-            held = self._known.get(key)
+            stamp, held = self.stamp, self._known.get(key)
             if held is None or held[0] != stamp:
                 held = self._known[key] = stamp, make()
             return held[1]
