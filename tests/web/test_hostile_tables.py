@@ -14,8 +14,8 @@ import pytest
 import dpselect as dps
 from dpselect.questions.question import BY_NAME
 from dpselect.web import Site, choosing
+from dpselect.web.choosing import planned
 from dpselect.web.forms import Form
-from dpselect.web.planning import planned
 from tests.slow import SLOW
 from tests.web.visitor import MEDIAN, Visitor
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from dpselect.checks import delta_below_one, positive_epsilon
+from dpselect.checks import delta_below_one, positive_epsilon, text_of
 from dpselect.errors import (
     ChargeRefusedError,
     InvalidDataError,
@@ -24,8 +25,7 @@ from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
 from dpselect.plans.answers import UNNAMED, Answers, PlanForecast, new_folder
-from dpselect.plans.division import Division, divided
-from dpselect.plans.planned_question import PlannedQuestion, in_folder, read_toml
+from dpselect.plans.division import Division, PlannedQuestion, divided, in_folder
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.dataset import Dataset
@@ -140,7 +140,7 @@ class Plan:
         >>> [*Plan.from_toml("examples/questions.toml").forecast()]
         ['typical_age', 'retired', 'years_of_school', 'most_common_years']
         """
-        held, folder = read_toml(path)
+        held, folder = _read_toml(path)
         arguments = signature(cls).parameters
         check_keys(held, arguments, of="a plan")
         for key, each in arguments.items():
@@ -293,3 +293,18 @@ def _format(given: object) -> Format | None:
     words = cast("Mapping[str, Any]", given)
     check_keys(words, (each.name for each in WORDS), place="format", of="a format")
     return Format(**words)
+
+
+def _read_toml(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Path]:
+    """The content of the file, and the folder that paths in it start from.
+
+    Raises:
+        InvalidParameterError: there is no such file, or it is not TOML; the error says in which line.
+    """
+    text = text_of(path, "plan", "a file in TOML", most=10)
+    try:
+        return tomllib.loads(text), Path(path).absolute().parent
+    except (ValueError, RecursionError) as error:  # also of too many digits, or brackets in brackets
+        found = f"{error}. " if isinstance(error, tomllib.TOMLDecodeError) and len(str(error)) < 200 else ""
+        hint = f"{found}Texts are in double quotes, and each question begins with [questions.its_name]."
+        raise InvalidParameterError("plan", Shown(repr(str(path))), "a file in TOML", hint) from None

@@ -21,9 +21,9 @@ from dpselect.ledger import Entry
 from dpselect.plans.report import in_words, only_value, picture_of, report
 from dpselect.questions import wording
 from dpselect.questions.words import as_text
+from dpselect.web.choosing import budget_of, planned
 from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, route
-from dpselect.web.planning import budget_of, planned
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
 from dpselect.web.words import on_page
 
