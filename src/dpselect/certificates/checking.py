@@ -230,7 +230,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
         counted=_numbers(held, "counts", release.counted, names, [_length(answer) for answer in read]),
         seeded="seeded" in held,
     )
-    _compare(held, release.to_dict())
+    _compare({name: claim for name, claim in held.items() if name != "digest"}, release.to_dict())
     for name, answer in zip(names or [None], read, strict=True):
         _check_possible(asked.alone, answer, release, name)
     return release, held
@@ -279,27 +279,17 @@ def _object(held: object, name: str) -> Words:
     return cast("Words", held)
 
 
-def _compare(stated: Words, expected: Words) -> None:
-    """Refuse the first claim that is not the one of the question."""
-    claims = {name: claim for name, claim in stated.items() if name != "digest"}
-    if canonical_json(claims) == canonical_json(expected):  # as texts: 1 is neither 1.0 nor True
-        return
-    name = _first_difference(claims, expected)
-    one, other = claims.get(name), expected.get(name)
-    if isinstance(one, dict) and isinstance(other, dict):
-        part = _first_difference(cast("Words", one), cast("Words", other))
-        name = f"{name}.{part}" if part in other else name
-    raise wrong(name, "what its question gives")
-
-
-def _first_difference(stated: Words, expected: Words) -> str:
-    """By name; what was asked comes first, as the rest follows from it."""
-    names = sorted({*stated, *expected}, key=lambda name: (name != "question", name))
-    return next(name for name in names if _text_of(stated, name) != _text_of(expected, name))
-
-
-def _text_of(held: Words, name: str) -> str:
-    return canonical_json({name: held[name]} if name in held else {})
+def _compare(stated: Words, expected: Words, place: str = "") -> None:
+    """Refuse the first claim that is not the one of the question; what was asked comes first, as the rest follows."""
+    for name in sorted({*stated, *expected}, key=lambda name: (name != "question", name)):
+        one, other = ({name: held[name]} if name in held else {} for held in (stated, expected))
+        if canonical_json(one) == canonical_json(other):  # as texts: 1 is neither 1.0 nor True
+            continue
+        parts = one.get(name), other.get(name)
+        if not place and all(isinstance(each, dict) for each in parts):
+            _compare(*cast("tuple[Words, Words]", parts), f"{name}.")
+        known = name in expected or not place  # else whoever wrote it chose the name
+        raise wrong(f"{place}{name}" if known else place.rstrip("."), "what its question gives")
 
 
 def _pairs(held: object, name: str) -> list[tuple[Any, Any]]:

@@ -262,14 +262,9 @@ def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Pat
     if not isinstance(cast(object, folder), str | os.PathLike) or "\0" in str(folder):
         raise InvalidParameterError("out", folder, "the path of a folder")
     place = Path(folder)
-    expected = hint = ""
-    if not again and (place / ANSWERS).exists():
-        expected = "a folder without answers of another run"
-        hint = "Without a ledger, asking again is another release, and costs as much again."
-    elif not _may_replace(place, name):
-        expected = f"a folder without {ANSWERS}, {REPORT} and {CERTIFICATES} of anything but the plan {name!r}"
-        hint = "Nothing is overwritten. Name another."
-    if expected:
+    if _holds_other(place, name if again else None):
+        expected = f"a folder without {ANSWERS}, {REPORT} and {CERTIFICATES} of another run or another plan"
+        hint = "Nothing is overwritten. Without a ledger, asking again is another release, and costs as much again."
         raise InvalidParameterError("out", Shown(repr(str(place))), expected, hint)
     try:
         (place / CERTIFICATES).mkdir(parents=True, exist_ok=True)
@@ -281,14 +276,16 @@ def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Pat
     return place
 
 
-def _may_replace(place: Path, name: str) -> bool:
-    """Whether the folder has none of the files that are written, or answers of the plan of this name."""
-    try:
-        return json.loads((place / ANSWERS).read_bytes())["plan"] == name
-    except (FileNotFoundError, NotADirectoryError):
-        return not ((place / REPORT).exists() or any((place / CERTIFICATES).glob("*")))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+def _holds_other(place: Path, own: str | None) -> bool:
+    """Whether the folder has any of the files that are written, but for those of the plan of this name."""
+    certificates = place / CERTIFICATES
+    is_free = not os.path.isdir(certificates) or not any(certificates.iterdir())
+    if is_free and not any(os.path.exists(place / each) for each in (ANSWERS, REPORT)):
         return False
+    try:
+        return own is None or json.loads((place / ANSWERS).read_bytes())["plan"] != own
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return True
 
 
 def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:

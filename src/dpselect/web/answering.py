@@ -183,8 +183,7 @@ def answers_report(pages: Pages, request: Request, typed: Mapping[str, str]) -> 
     releases = [each.work.result for each in reversed(pages.answered)]
     if not releases:
         raise HTTPException(404)
-    name = f"Answers about {pages.site.source_name or pages.site.shown_source}"
-    return _file("report.html", report(releases, title=name), "text/html")
+    return _file("report.html", report(releases, title=f"Answers about {releases[0].opened}"), "text/html")
 
 
 def _name(request: Request, release: Release[Any]) -> str:
