@@ -144,9 +144,7 @@ def of_question(about: type[Question]) -> Command:
     """The command of a question."""
 
     def run(**given: Any) -> int:
-        from dpselect.cli.asking import ask  # with all that answers, which help does not need
-
-        return ask(about, **given)
+        return _found("asking:ask")(about, **given)  # with all that answers, which help does not need
 
     name, (free, options) = about.name.replace("_", "-"), about.example
     needed = [each for each in about.options() if each.default is REQUIRED]
@@ -232,5 +230,10 @@ def command(name: str) -> Command:
     """The command of this name."""
     if name in QUESTIONS:
         return of_question(BY_NAME[name.replace("-", "_")])
-    module, function = _PLACES[name].split(":")
-    return of_function(name, getattr(import_module(f"dpselect.cli.{module}"), function))
+    return of_function(name, _found(_PLACES[name]))
+
+
+def _found(place: str) -> Any:
+    """The function of a place."""
+    module, function = place.split(":")
+    return getattr(import_module(f"dpselect.cli.{module}"), function)
