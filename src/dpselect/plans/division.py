@@ -125,13 +125,12 @@ class PlannedQuestion:
 def _budget(value: object, key: str, name: str) -> float:
     if key == "epsilon":
         return positive_epsilon(value, name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        what = "a part of the plan's epsilon above 0, such as 0.25" if key == "share" else "an error bound, at least 0"
-        raise InvalidParameterError(name, value, what)
-    if key == "share" and not 0 < value <= 1:
-        hint = "Shares are parts of the plan's epsilon, and add up to at most 1."
-        raise InvalidParameterError(name, value, "a share above 0 and at most 1", hint)
-    return float(value)
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if key == "share" and not 0 < number <= 1:
+        raise InvalidParameterError(name, value, "a part of the plan's epsilon, above 0 and at most 1")
+    if not 0 <= number < math.inf:
+        raise InvalidParameterError(name, value, "an error bound, at least 0")
+    return float(number)
 
 
 Planned = Callable[[PlannedQuestion, float], Query]
