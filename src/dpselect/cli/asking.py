@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.certificates.tables import lines
-from dpselect.cli.commands import Table, shared, with_options
+from dpselect.cli.commands import OF_ALL, Table, shared, with_options
 from dpselect.cli.streams import escaped, escaped_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.formats import WORDS, Format
@@ -129,7 +129,7 @@ def run(
 _SHARED = shared("neighbours table memory_limit source_name times ledger account anchor")
 
 
-@with_options(OF_ALL=(*_SHARED, *WORDS))
+@with_options({OF_ALL: (*_SHARED, *WORDS)})
 def serve(
     source: Table | None = None,
     *,

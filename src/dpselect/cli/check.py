@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from dpselect.arguments import OF_VIEWS, Argument
 from dpselect.cli.asking import format_of, values_of
-from dpselect.cli.commands import GROUPS, SHARED, Table, shared, with_options
+from dpselect.cli.commands import GROUPS, OF_ALL, OF_GROUPS, OF_QUESTION, SHARED, UNSHOWN, Table, shared, with_options
 from dpselect.cli.streams import escaped, say, scan_progress
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
@@ -35,10 +35,12 @@ _IGNORED = tuple(
 
 
 @with_options(
-    OF_QUESTION=(*_TAKEN, TYPES["candidates"]),
-    OF_GROUPS=GROUPS,
-    OF_ALL=(*_READING, *WORDS),
-    UNSHOWN=_IGNORED,
+    {
+        OF_QUESTION: (*_TAKEN, TYPES["candidates"]),
+        OF_GROUPS: GROUPS,
+        OF_ALL: (*_READING, *WORDS),
+        UNSHOWN: _IGNORED,
+    }
 )
 def check(
     source: Table,
@@ -71,7 +73,7 @@ def check(
         say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")
 
 
-@with_options(OF_ALL=(*shared("table"), *WORDS))
+@with_options({OF_ALL: (*shared("table"), *WORDS)})
 def columns(source: Table, **given: Any) -> None:
     """Show what the columns are called, and their types where the format has types.
 

@@ -160,11 +160,11 @@ def of_question(about: type[Question]) -> Command:
     return Command(name, text, positional, parts, run)
 
 
-def with_options(**parts: Sequence[Argument]) -> Callable[[Run], Run]:
-    """Give a command more options, which it takes as keywords: by the names of the parts above."""
+def with_options(parts: Mapping[str, Sequence[Argument]]) -> Callable[[Run], Run]:
+    """Give a command more options, which it takes as keywords: by the parts above."""
 
     def decorated(run: Run) -> Run:
-        vars(run)["parts"] = {globals()[name]: options for name, options in parts.items()}
+        vars(run)["parts"] = parts
         return run
 
     return decorated
