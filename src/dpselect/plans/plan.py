@@ -249,13 +249,16 @@ class Plan:
         """From when the answers are that the ledger has, and why it would refuse the others; nothing is charged."""
         if not isinstance(self.ledger, Ledger) or self.account is None:
             return {}, ""
-        questions = [(each.run, str(each.request), each.text) for each in asked.values()]
+        refused, stored = "", dict[str, str]()
         try:
-            known = self.ledger.look(self.account, questions)
+            self.ledger.look(self.account, [(each.run, str(each.request), each.text) for each in asked.values()])
         except ChargeRefusedError as refusal:
-            return {}, refusal.what
-        held = {name: each.release for name, each in zip(asked, known, strict=True) if each is not None}
-        return {name: json.loads(release)["time"][:10] for name, release in held.items() if release is not None}, ""
+            refused = refusal.what
+        for name, question in asked.items():
+            for entry in self.ledger.under(self.account, str(question.request)):
+                if entry.release is not None:
+                    stored[name] = json.loads(entry.release)["time"][:10]
+        return stored, refused
 
     def _account(self) -> Account | None:
         """What the account is at this moment, if one is charged."""
