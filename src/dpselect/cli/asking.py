@@ -32,9 +32,6 @@ _NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 REFUSED = 2
 """Exit status for bad input, and for a question that is or would be refused."""
 
-_TO_COUNT_UNITS = "--usable-epsilon 0.05"
-"""`wording.TO_COUNT_UNITS` as it is typed."""
-
 
 def ask(about: type[Question], **given: Any) -> int:
     """Ask the question and print the answer; the exit status is `REFUSED` if an account would refuse it.
@@ -121,7 +118,7 @@ def run(
         print(answers.to_json())
         return 0
     if not quiet:
-        print(escaped_lines(f"{answers}\n"))
+        print(escaped_lines(_as_typed(f"{answers}\n")))
     print(f"Written to {escaped(folder)}: answers.json, report.html and certificates.")
     return 0
 
@@ -234,7 +231,7 @@ def shown(release: Release, *, quiet: bool = False) -> str:
         return "\n".join(map(escaped, lines(release)))
     heads, rows = release.table()
     right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
-    missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
+    missing = _as_typed(release.basis_missing)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
     return "\n".join([table(heads, rows, right=right), "", *map(escaped, filter(None, sentences))])
 
@@ -250,10 +247,15 @@ def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
     """What is printed for a question that was only planned."""
     if quiet:
         return as_text(forecast.guarantee.epsilon)
-    text = str(forecast).replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
+    text = _as_typed(str(forecast))
     for name in (forecast.unit, forecast.column):
         text = text.replace(name, escaped(name))
     return escaped_lines(text)
+
+
+def _as_typed(text: str) -> str:
+    """With an option in place of the argument of Python that `wording.TO_COUNT_UNITS` names."""
+    return text.replace(wording.TO_COUNT_UNITS, "--usable-epsilon 0.05")
 
 
 def _provenance(release: Release) -> str:
