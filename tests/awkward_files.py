@@ -196,7 +196,7 @@ CASES = [
         "a title above the header",
         "refused",
         b"Sales of May\n" + paid(str),
-        said="at least two columns",
+        said="If a title stands above it",
         option="--skip-lines 1",
     ),
     Case(

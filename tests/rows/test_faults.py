@@ -40,11 +40,11 @@ BROKEN = {
     "arrow": "frames.frame.plain_batches",
     "batch": "frames.frame.sliced",
     "stranger": "frames.frame.first_of",
-    "eager-polars": "frames.query_engines._batches",
+    "eager-polars": "frames.frame._batches",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "frames.query_engines._batches",
-    "duckdb": "frames.query_engines._short",
+    "polars": "frames.frame._batches",
+    "duckdb": "frames.frame._short",
     "ibis": "frames.frame.columns_of",
     "postgres": "postgres.check_unchanged",
     "spark": "spark.named_cells",
@@ -135,8 +135,8 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     breaks(monkeypatch, "files.finding._numbered", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files.finding"):
         source.opened()
-    breaks(monkeypatch, "frames.query_engines.check_names", way)
-    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frames.query_engines"):
+    breaks(monkeypatch, "frames.frame.check_names", way)
+    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frames.frame"):
         engines.PLACERS["duckdb"](ROWS, tmp_path).opened()
 
 

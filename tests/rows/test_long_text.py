@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ import pytest
 
 from dpselect.errors import SelectionError
 from dpselect.rows.columns import Amount, Column, Grouping, Holds
-from dpselect.rows.duckdb import cells, connection, dialect
+from dpselect.rows.duckdb import cells, connection
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
-from dpselect.rows.duckdb.cells import LONG, Cell, short_units
+from dpselect.rows.duckdb.cells import LONG, LONG_UNIT, Cell, short_units
 from dpselect.rows.files import typed_files
 from dpselect.rows.opening import open_table
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
@@ -42,7 +42,7 @@ def kibibytes(field):
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(field))
 
-cells.LONG = int(sys.argv[1])
+cells.LONG = cells.LONG_UNIT = int(sys.argv[1])
 connection.SETTINGS["threads"] = "1"
 for path in sys.argv[3:]:
     table = open_table(path, memory_limit=int(sys.argv[2]) << 20)
@@ -73,14 +73,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def mebibytes(first: Path, file: Path, longest: int) -> float:
     """How much a file's question takes, in a process of its own in which a first question was asked."""
-    limit = "32" if longest == LONG else "2000"  # with 32 there would be no answer: see the next test
+    limit = "32" if longest == LONG_UNIT else "2000"  # with 32 there would be no answer: see the next test
     command = [sys.executable, "-c", MEASURE, str(longest), limit, str(first), str(file)]
     ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     return float(ended.stdout.split()[1])
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
-@pytest.mark.parametrize(("longest", "bounded"), [(LONG, True), (1 << 30, False)])
+@pytest.mark.parametrize(("longest", "bounded"), [(LONG_UNIT, True), (1 << 30, False)])
 def test_long_texts_do_not_pile_up(files: list[Path], longest: int, bounded: bool) -> None:
     # Text is read in blocks of 4 MiB, of which there are several copies; Parquet nearly row by row.
     most = dict(zip(files[1:], (180, 120, 80), strict=True))
@@ -90,18 +90,17 @@ def test_long_texts_do_not_pile_up(files: list[Path], longest: int, bounded: boo
     assert all(within) == bounded, peaks
 
 
-@pytest.mark.parametrize("longest", [LONG, 1 << 30])
+@pytest.mark.parametrize("longest", [LONG_UNIT, 1 << 30])
 def test_long_units_do_not_decide_whether_there_is_an_answer(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, longest: int
 ) -> None:
-    monkeypatch.setattr(cells, "LONG", longest)
-    if longest != LONG:
-        monkeypatch.setattr(dialect, "_LONGEST", longest)
+    monkeypatch.setattr(cells, "LONG", max(LONG, longest))
+    monkeypatch.setattr(cells, "LONG_UNIT", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     table = open_table(str(files[1]), memory_limit=32 << 20)
     asked = {"unit": table.unit("unit"), "column": table.column("value")}
     candidates = PublicCandidates.given(["x", "y"])
-    if longest == LONG:
+    if longest == LONG_UNIT:
         assert [found.counts.tolist() for found in scanned(table, "count", **asked, candidates=candidates)] == [[64, 0]]
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
@@ -115,9 +114,10 @@ def test_long_units_are_told_apart() -> None:
         long,
         f" {long}\n",
         long + "z",
-        "z" * LONG,
+        "z" * LONG_UNIT,
+        digest[1:],
         digest,
-        *(digest.rjust(LONG + i, "0") for i in (-1, 0, 1)),
+        f"0{digest}",
         None,
     ]
     for type_ in (pa.string(), pa.binary()):
@@ -135,9 +135,10 @@ def test_long_units_are_told_apart() -> None:
 
 @pytest.mark.parametrize("longest", [64, 1 << 30])
 def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr(dialect, "_LONGEST", longest)
+    monkeypatch.setattr(cells, "LONG_UNIT", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
-    units = ["u" * 500 + str(i) for i in range(20_000)] + ["v" * 64, "-" + sha256(b"v" * 65).hexdigest(), "v" * 65]
+    digest = blake2b(b"v" * 65, digest_size=32).hexdigest()
+    units = ["u" * 500 + str(i) for i in range(20_000)] + ["v" * 64, f"0{digest}", "v" * 65]
     table = open_table(pa.table({"unit": units * 3, "value": [1] * len(units) * 3}), memory_limit=32 << 20)
     asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
     if longest == 64:
@@ -150,7 +151,7 @@ def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.Mo
 @pytest.mark.slow
 @pytest.mark.parametrize("longest", [64, 1 << 30])
 def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr(dialect, "_LONGEST", longest)
+    monkeypatch.setattr(cells, "LONG_UNIT", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     size = 200_000
     unit = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array(["u" * 1000]))
@@ -168,7 +169,7 @@ def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.binary()])
 def test_sorted_units_are_told_apart(type_: pa.DataType) -> None:
-    long = [b"v" * 63, b"v" * 64, b"v" * 65, b"-" + sha256(b"v" * 65).hexdigest().encode()]
+    long = [b"v" * 63, b"v" * 64, b"v" * 65, b"0" + blake2b(b"v" * 65, digest_size=32).hexdigest().encode()]
     units = pa.array([unit for unit in long for _ in range(3)]).cast(type_)
     table = open_table(pa.table({"unit": units, "value": [1] * len(units)}))
     asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}

@@ -167,8 +167,8 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     number = each_row if argument == "unit" else ""
     if not listed:
         hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row;"
-        hint += " dpselect columns shows it to you. Capitals count, and blanks around a name are part of it."
-        hint += number
+        hint += " dpselect columns shows it to you. If a title stands above it: `skip_lines=1`."
+        hint += " Capitals count, and blanks around a name are part of it." + number
         raise InvalidDataError(argument, typed(name), "a column of the data", hint)
     names = [column.name for column in columns]
     hint = f"{did_you_mean(name, names)} ".lstrip()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
-from dpselect.errors import InvalidCandidatesError, Shown, did_you_mean, typed
-from dpselect.rows.duckdb.arrow import pa, pq
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown, did_you_mean, typed
+from dpselect.rows.columns import Column, Holds, candidate_kinds
+from dpselect.rows.duckdb.scan import LINE, Source
 from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.files.lines import ignored
+from dpselect.rows.files.source import FileSource
+from dpselect.rows.frames import frame_source
 from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.kinds import CONVERSIONS, Member, kind_of
 
@@ -23,12 +27,12 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     is private, and no check can tell such a table from a public one.
 
     Args:
-        source: path of a public ``.csv`` (UTF-8, with the names of the columns in the first line) or ``.parquet`` file,
-            or a frame in memory (pandas, Polars, PyArrow), or a PySpark data frame, whose column is fetched.
+        source: a *public* file or frame, in any form that `dpselect.Dataset` takes without a `Format`; or a PySpark
+            data frame, whose column is fetched.
         column: name of the column.
-        kind: how to read a CSV file: ``"integer"``, ``"number"``, ``"text"``, ``"date"`` or ``"boolean"``, or as in a
-            certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``, ``"booleans"``. By default whole
-            numbers if all of them look like it (01067 does not), else text.
+        kind: how to read a column without a type, as in a CSV file: ``"integer"``, ``"number"``, ``"text"``,
+            ``"date"`` or ``"boolean"``, or as in a certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``,
+            ``"booleans"``. By default whole numbers if all of them look like it (01067 does not), else text.
 
     Returns:
         Values to be given as ``candidates=``.
@@ -43,74 +47,65 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     ['north', 'south', 'west']
     """
     wanted = None if kind is None else candidate_kind(kind)
-    if isinstance(source, str | Path) and str(source).lower().endswith(".csv"):
-        return _of_csv(Path(source), column, wanted)
-    values = _values(source, column)
-    for place, value in enumerate(values, 1):
-        if value is None or value != value:
-            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
-    if wanted is not None:
-        raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
-    return list(dict.fromkeys(values))
-
-
-def _of_csv(path: Path, column: str, kind: CandidateKind | None) -> list[Member]:
-    lines = dict[str, int]()  # the first line of each value
-    for line, text in _csv_values(path, column):
-        lines.setdefault(text, line)
-    kind = kind_of(list(lines)) if kind is None else kind
-    members: list[Member] = []
-    for text, line in lines.items():
-        try:
-            members.append(CONVERSIONS[kind](text))
-        except ValueError:
-            raise InvalidCandidatesError("source", Shown(f"<line {line}>"), f"{kind} in column {column!r}") from None
-    return list(dict.fromkeys(members))
-
-
-def _csv_values(path: Path, column: str) -> Iterator[tuple[int, str]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            place = _place(next(reader, list[str]()), column)
-            for fields in reader:
-                if not fields:
-                    continue
-                if place >= len(fields) or not fields[place].strip():
-                    got = Shown(f"<line {reader.line_num}>")
-                    raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
-                yield reader.line_num, fields[place]
-    except (OSError, csv.Error, UnicodeError, ValueError) as error:
-        if isinstance(error, InvalidCandidatesError):
-            raise
-        raise _unreadable(path) from None
+        held = _opened(source, column)
+        named = held.columns[_place([each.name for each in held.columns], column)]
+        is_untyped = named.holds is Holds.ANYTHING
+        if not is_untyped and not candidate_kinds(named):
+            expected = "a column of whole numbers, numbers, text, dates or booleans"
+            raise InvalidCandidatesError("column", typed(column), expected, named.described())
+        if not is_untyped and wanted is not None:
+            expected = "None where the column has a type of its own"
+            raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), expected)
+        rows = _rows_of_values(held, named)
+    except InvalidDataError as refused:
+        raise InvalidCandidatesError(refused.name, refused.got, refused.expected, refused.hint) from None
+    if None in rows:
+        got = Shown(f"<{held.place(rows[None])}>")
+        raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
+    convert: Callable[[Any], Any] = Decimal if named.holds is Holds.DECIMALS else _unchanged
+    if is_untyped:
+        wanted = wanted or kind_of(list(rows))
+        convert = CONVERSIONS[wanted]
+    members = dict[Any, None]()
+    for value, row in rows.items():
+        try:
+            members[convert(value)] = None
+        except ValueError:
+            got = Shown(f"<{held.place(row)}>")
+            raise InvalidCandidatesError("source", got, f"{wanted} in column {column!r}") from None
+    return list(members)
 
 
-def _values(source: Any, column: str) -> list[Any]:
-    """Of a Parquet file or a frame."""
-    if isinstance(source, str | Path):
-        if not str(source).lower().endswith(".parquet"):
-            expected = "a path that ends in .csv or .parquet, or a frame"
-            raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
-        with TranslatedErrors(lambda _: _unreadable(Path(source)), OSError, pa.ArrowException):
-            file = pq.ParquetFile(source)
-            _place(file.schema_arrow.names, column)
-            # Selected by name once more: with a dot in the name, nested columns are read as well.
-            return file.read(columns=[column]).column(column).to_pylist()
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _opened(source: Any, column: str) -> Source:
     if type(source).__module__.startswith("pyspark."):
-        place = _place(source.columns, column)
         renamed = source.toDF(*map(str, range(len(source.columns))))  # a dot in a name would select a nested column
         unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), "a frame that can be read to its end")
+        place = _place(source.columns, column)
         with TranslatedErrors(lambda _: unread):
-            return renamed.select(str(place)).toArrow().column(0).to_pylist()
-    names = getattr(source, "column_names", None)  # Arrow
-    names = getattr(source, "columns", None) if names is None and not hasattr(source, "collect") else names
-    if names is None:
-        raise InvalidCandidatesError("source", source, "a path, or a frame in memory", _PUBLIC)
-    _place(list(names), column)
-    values = source[column]
-    convert = getattr(values, "to_list", None) or getattr(values, "to_pylist", None)
-    return cast("list[Any]", convert()) if callable(convert) else list(values)
+            source = renamed.select(str(place)).toArrow().rename_columns([column])
+    found = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
+    if found is None:
+        raise InvalidCandidatesError("source", source, "the path of a file, or a frame", _PUBLIC)
+    return found
+
+
+def _rows_of_values(held: Source, named: Column) -> dict[Any, int]:
+    """The first line or row with each value, by its number; of None: of those that have none."""
+    left_out, found, row = list[int](), dict[Any, int](), 0
+    for batch in held.counting(left_out.extend).batches([named, LINE] if held.has_lines else [named], ignored):
+        values, *lines = (each.to_pylist() for each in batch.columns)
+        for value, at in zip(values, *lines or [range(row, row + len(values))], strict=True):
+            is_missing = value != value or (named.holds is Holds.ANYTHING and not (value or "").strip())
+            found.setdefault(None if is_missing else value, at)
+        row += len(values)
+    if left_out:
+        found[None] = min(*left_out, found.get(None, left_out[0]))
+    return found
 
 
 def _place(names: Sequence[object], column: str) -> int:
@@ -120,8 +115,3 @@ def _place(names: Sequence[object], column: str) -> int:
         expected = f"the name of one of the columns, of which there {are}"
         raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))
     return names.index(column)
-
-
-def _unreadable(path: Path) -> InvalidCandidatesError:
-    expected = "a readable file of the format its name says" if path.is_file() else "an existing file"
-    return InvalidCandidatesError("source", Shown(repr(str(path))), expected)

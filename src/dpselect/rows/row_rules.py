@@ -186,7 +186,7 @@ class Dialect(ABC):
         return f"OCTET_LENGTH({text})"
 
     def unit_key(self, name: str, holds: Holds) -> str:
-        """The key of the unit `name` in the engine: the name itself, unless it is too long."""
+        """The key of the unit `name` in the engine: most often the name itself."""
         return name
 
     def matches(self, text: str, pattern: str) -> str:

@@ -20,9 +20,6 @@ from dpselect.rows.duckdb.connection import Connection
 from dpselect.rows.row_rules import Dialect
 from dpselect.summaries import CandidateKind
 
-_LONGEST = 64
-"""Hexadecimal digits of a SHA-256 digest."""
-
 _MOST_IN_A_LOT = 1 << 16
 """Places that a lot of 64 bits can hold, with 48 bits that are left to chance."""
 
@@ -44,20 +41,6 @@ class DuckDB(Dialect):
 
     def text_bytes(self, text: str) -> str:
         return f"strlen({text})"
-
-    def unit_key(self, name: str, holds: Holds) -> str:
-        """A digest in place of text of more than `_LONGEST` bytes. It is longer than any unit that is not replaced.
-
-        When the engine sorts or groups long text, it keeps more of it in memory than it spills. The length of a
-        person's name must not decide whether memory is sufficient.
-
-        Proof: ``proofs/counting.md``.
-        """
-        if holds is Holds.ANYTHING:
-            return f"CASE WHEN strlen({name}) > {_LONGEST} THEN '-' || sha256({name}) ELSE {name} END"
-        if holds is Holds.BYTES:
-            return f"CASE WHEN octet_length({name}) > {_LONGEST} THEN ('-' || sha256({name}))::BLOB ELSE {name} END"
-        return name
 
     def matches(self, text: str, pattern: str) -> str:
         return f"regexp_full_match({text}, '{pattern}')"

@@ -69,10 +69,9 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
 
     with TranslatedErrors(refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
-    if len(names) < 2:
-        expected = f"at least two columns, a unit and a value, {separated}"
-        hint = _hint(content, declared, otherwise=_MORE.format(above) if above else _TITLES)
-        raise InvalidDataError("source", shown, expected, hint)
+    if not any(names) or (len(names) == 1 and _other_delimiter(content, declared)):
+        hint = _other_delimiter(content, declared) or (_MORE.format(above) if above else _TITLES)
+        raise InvalidDataError("source", shown, f"the names of columns, {separated}", hint)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
@@ -81,23 +80,28 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
-def _hint(header: bytes, declared: Format, otherwise: str = "") -> str:
-    """The hint for a header whose fields are separated by something other than the delimiter, or not in UTF-8.
+def _hint(header: bytes, declared: Format) -> str:
+    """The hint for a header that is no list of names, or not in UTF-8."""
+    if found := _other_delimiter(header, declared):
+        return found
+    if decoded(header) is None:
+        return "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
+    return "" if declared.quoted_line_breaks else _LINE_BREAKS
+
+
+def _other_delimiter(header: bytes, declared: Format) -> str:
+    """The hint for a header whose fields may be separated by something else.
 
     The file is refused all the same: without a header line this is a person's row, and its separator would decide how
     everybody's rows are read.
     """
-    line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
     for word, separator in DELIMITER_WORDS.items():
         if separator != delimiter_of(declared) and separator.encode() in header:
             also = " and, if decimals have commas, `thousands='.'` `decimal=','`" if separator == ";" else ""
+            line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
             looks = f"It looks separated by {_CALLED[separator]}."
             return f"{looks} If it is, declare the format: `delimiter={word!r}`{also}. {line_breaks}".rstrip()
-    if otherwise:
-        return otherwise
-    is_text = decoded(header) is not None
-    encoding = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
-    return line_breaks if is_text else encoding
+    return ""
 
 
 def rows(asked: Reading) -> Iterator[RecordBatch]:
@@ -150,11 +154,11 @@ def _fields_of_lines(
     at = np.concatenate([[-1], at])
     last = np.flatnonzero(kind == _NEWLINE) + 1
     first = np.concatenate([[0], last[:-1]])
-    keep = (last - first == width) & (at[last] - at[first] - 1 <= lines.LONGEST_LINE)
-    keep = keep if balanced is None else keep & balanced
-    begin, end = at[first[~keep]] + 1, at[last[~keep]]
+    begin, end = at[first] + 1, at[last]
     is_blank = (begin == end) | ((end - begin == 1) & (raw[begin] == _CARRIAGE_RETURN))
-    return at, first[keep], begin[~is_blank]
+    keep = ~is_blank & (last - first == width) & (at[last] - at[first] - 1 <= lines.LONGEST_LINE)
+    keep = keep if balanced is None else keep & balanced
+    return at, first[keep], begin[~keep & ~is_blank]
 
 
 def _outside_quotes(kind: NDArray[np.uint8], delimiter: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

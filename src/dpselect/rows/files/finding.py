@@ -70,16 +70,17 @@ _HINTS = {
 }
 
 _SIGNATURES = {
-    FileKind.PARQUET: (b"PAR1", b"PAR1"),
-    FileKind.ARROW: (b"ARROW1", b"ARROW1"),
-    FileKind.ORC: (b"ORC", b""),
-    FileKind.EXCEL: (b"PK\x03\x04", b""),
+    FileKind.PARQUET: b"PAR1",
+    FileKind.ARROW: b"ARROW1",
+    FileKind.ORC: b"ORC",
+    FileKind.EXCEL: b"PK\x03\x04",
 }
-"""The bytes that each begins and ends with."""
+"""The bytes that each begins with."""
 
 _UTF_16 = "UTF-16"
 _OTHER_CONTENT = {
     b"PAR1": "Parquet",
+    b"PARE": "encrypted",
     b"\x1f\x8b": "compressed by gzip",
     b"PK\x03\x04": "a zip archive",
     b"\xff\xfe": _UTF_16,
@@ -105,7 +106,7 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
             start = first_bytes(blocks, 6)
         if not start:
             raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
-        hint = _other_content(path, kind, start, declared)
+        hint = _other_content(kind, start, declared)
     if hint:
         raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
     return kind
@@ -121,25 +122,18 @@ def named_kind(path: str) -> FileKind | None:
     return kind if kind is FileKind.JSON_LINES or (kind is not None and kind.has_cells) else None
 
 
-def _other_content(path: str, kind: FileKind, start: bytes, declared: Format | None) -> str:
-    """What a file holds instead, if it is not what its name says."""
-    if kind not in _SIGNATURES:
-        encoding = "" if declared is None else declared.encoding
-        found = next((content for signature, content in _OTHER_CONTENT.items() if start.startswith(signature)), "")
-        if not found or (found is _UTF_16 and encoding.startswith("utf-16")):
-            return ""
-        declare = " Declare the format: `encoding='utf-16'`." if found is _UTF_16 and "encoding" in kind.words else ""
-        return f"Its content is {found}.{declare}"
-    first, last = _SIGNATURES[kind]
-    with open(path, "rb") as file:
-        file.seek(-min(6, os.fstat(file.fileno()).st_size), os.SEEK_END)
-        end = file.read(6)
-    if start.startswith(first) and end.endswith(last):
+def _other_content(kind: FileKind, start: bytes, declared: Format | None) -> str:
+    """What a file holds instead, if it does not begin as its name says."""
+    signature, encoding = _SIGNATURES.get(kind), "" if declared is None else declared.encoding
+    found = next((content for other, content in _OTHER_CONTENT.items() if start.startswith(other)), "")
+    if signature is not None:
+        also = " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
+        hint = f"Its content is {found or 'something else'}.{also if kind is FileKind.ARROW else ''}"
+        return "" if start.startswith(signature) else hint
+    if not found or (found is _UTF_16 and encoding.startswith("utf-16")):
         return ""
-    if end.endswith(b"PARE"):
-        return "It is encrypted."
-    also = " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
-    return f"Its content is something else, or was cut off.{also if kind is FileKind.ARROW else ''}"
+    declare = " Declare the format: `encoding='utf-16'`." if found is _UTF_16 and "encoding" in kind.words else ""
+    return f"Its content is {found}.{declare}"
 
 
 def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:

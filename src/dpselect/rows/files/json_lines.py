@@ -73,8 +73,8 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
         hint = "Write one object on each line, not a list of objects, and not one object over several lines."
         raise InvalidDataError("source", shown, "a first line in UTF-8 with one JSON object", hint)
     keys = [key for key in text_array(list(dict.fromkeys(_keys(found)))).to_pylist() if key is not None]
-    if len(keys) < 2:
-        raise InvalidDataError("source", shown, "at least two keys in the first line, a unit and a value")
+    if not keys:
+        raise InvalidDataError("source", shown, "keys in the first line")
     return tuple(Column(key, Holds.ANYTHING) for key in sorted(keys))
 
 

@@ -19,11 +19,11 @@ _READERS = {
     ("deltalake", "DeltaTable"): "table_formats.of_delta",
     ("pyiceberg", "Table"): "table_formats.of_iceberg",
     ("pandas", "DataFrame"): "pandas_frame.of_pandas",
-    ("polars", "DataFrame"): "query_engines.of_polars",
-    ("polars", "LazyFrame"): "query_engines.of_polars",
-    ("_duckdb", "DuckDBPyRelation"): "query_engines.of_relation",
-    ("duckdb", "DuckDBPyRelation"): "query_engines.of_relation",
-    ("ibis", "Table"): "query_engines.of_ibis",
+    ("polars", "DataFrame"): "frame.of_polars",
+    ("polars", "LazyFrame"): "frame.of_polars",
+    ("_duckdb", "DuckDBPyRelation"): "frame.of_relation",
+    ("duckdb", "DuckDBPyRelation"): "frame.of_relation",
+    ("ibis", "Table"): "frame.of_ibis",
 }
 """By the library and the name of a type, what reads it."""
 
