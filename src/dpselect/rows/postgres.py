@@ -29,12 +29,6 @@ UNICODE = "UTF8"
 """UTF-8, as PostgreSQL names it."""
 
 
-def speak_unicode(connection: Any) -> None:
-    """Set the connection's encoding to UTF-8 for the present transaction."""
-    if connection.info.parameter_status("client_encoding") != UNICODE:
-        connection.execute(f"SET LOCAL client_encoding = '{UNICODE}'")
-
-
 def check_unicode(connection: Any) -> None:
     """Refuse text of a database in another encoding: whether it arrives, and is equal to other text, is up to a row.
 
@@ -111,16 +105,9 @@ class PostgreSQL(Dialect):
     def half_even(self, number: str) -> str:
         return f"round({number})"
 
-    def lot(self, columns: Sequence[str]) -> str:
-        return "gen_random_uuid()"  # 122 bits of the server's cryptographic randomness
-
-    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
-        """SHA-256 of a new key and of the columns, each of `keys` after its length, with the value behind it."""
-        texts = [f"COALESCE(OCTET_LENGTH(CAST({name} AS text)) || ':' || {name}, '-')" for name in keys]
-        key = " || ".join([f"'{os.urandom(32).hex()}'", *texts, f"':' || {value}"])
-        lot = f"encode(sha256(convert_to({key}, 'UTF8')), 'hex')"
-        type_ = self.types[kind] if places is None else "integer"  # by which a bit can be shifted
-        return f'CAST(substr(min(({lot} || {value}) COLLATE "C"), 65) AS {type_})'
+    def digest(self, text: str) -> str:
+        digits = f"encode(sha256(convert_to({text}, 'UTF8')), 'hex')"
+        return f'{digits} COLLATE "C"'
 
 
 POSTGRESQL = PostgreSQL()
@@ -263,7 +250,6 @@ class PostgresTable:
         """The results of all statements, over one state of the table."""
         found: list[Found] = []
         with _connected(self.url) as connection, self._answering(connection), connection.transaction():
-            speak_unicode(connection)
             for statement in asked:
                 if any(each.holds is Holds.TEXT for value in statement.reads.values() for each in value.column.sources):
                     check_unicode(connection)

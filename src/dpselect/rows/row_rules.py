@@ -20,6 +20,7 @@ No text here contains a backslash, because its meaning in a literal depends on t
 from __future__ import annotations
 
 import math
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -68,6 +69,8 @@ PATTERNS = {
 
 _WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
 """How engines write a decimal that is a whole number; zero also with an exponent."""
+
+_DIGEST_DIGITS = 64
 
 _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 
@@ -253,15 +256,21 @@ class Dialect(ABC):
         """One of so many places, in half the bytes of a key to group by if they are enough."""
         return f"CAST({place} AS {'INTEGER' if number <= 2**31 else 'BIGINT'})"
 
-    @abstractmethod
+    def digest(self, text: str) -> str:
+        """SHA-256 of a text, in hexadecimal digits, which are compared byte by byte."""
+        return f"sha2({text}, 256)"
+
     def lot(self, columns: Sequence[str]) -> str:
-        """A random number or text for each row, of rows that differ in the columns.
+        """A random text for each row, of rows that differ in the columns.
 
-        It is made from new randomness and from the columns alone. All orders of lots are equally likely, as far as what
-        makes them behaves like a random function.
+        It is a digest of a new key and of the columns, and so the same where an engine computes a query twice. All
+        orders of lots are equally likely, as far as the digest behaves like a random function. Each column comes after
+        its length, and what is missing is a dash: no two rows give the same text.
         """
+        texts = [f"CAST({name} AS {self.types[CandidateKind.TEXT]})" for name in columns]
+        parts = [f"COALESCE(OCTET_LENGTH({text}) || ':' || {text}, '-')" for text in texts]
+        return self.digest(" || ".join([f"'{os.urandom(32).hex()}'", *parts]))
 
-    @abstractmethod
     def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
         """The aggregate, of rows with the same keys, that is the value with the smallest lot; null if all are null.
 
@@ -273,6 +282,9 @@ class Dialect(ABC):
             kind: of the values.
             places: how many there are, if the values are places.
         """
+        type_ = self.types[kind] if places is None else "integer"  # by which a bit can be shifted
+        drawn = f"{self.lot([*keys, value])} || CAST({value} AS {self.types[CandidateKind.TEXT]})"
+        return f"CAST(SUBSTR(MIN({drawn}), {_DIGEST_DIGITS + 1}) AS {type_})"
 
     def bit(self, place: str) -> str:
         """A whole number of 64 bits in which only the bit of a place is set."""
@@ -389,7 +401,7 @@ def unit_key(column: Column, cell: str, dialect: Dialect) -> str:
     """SQL for the unit of a row, if `unit_is_known` holds."""
     if column.each_row:
         return dialect.row_number
-    return dialect.unit_key(_unit(cell, column.holds, dialect), _held(column, dialect))
+    return dialect.unit_key(_unit(cell, column.holds, dialect), column.holds)
 
 
 def _held(column: Column, dialect: Dialect) -> Holds:

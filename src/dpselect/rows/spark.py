@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -73,18 +72,6 @@ class Spark(Dialect):
 
     def days(self, date: str) -> str:
         return f"DATEDIFF({date}, {self.day(DAY_ZERO)})"
-
-    def lot(self, columns: Sequence[str]) -> str:
-        """SHA-256 of a new key and of the columns: the same when a task is run again, or a query is computed twice.
-
-        Each value comes after its length, and a missing one is a dash: no two rows give the same text.
-        """
-        texts = [f"CAST({name} AS string)" for name in columns]
-        parts = [f"COALESCE(concat(octet_length({text}), ':', {text}), '-')" for text in texts]
-        return f"sha2(concat('{os.urandom(32).hex()}', {', '.join(parts)}), 256)"
-
-    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
-        return f"min_by({value}, CASE WHEN {value} IS NOT NULL THEN {self.lot([*keys, value])} END)"
 
     def bit(self, place: str) -> str:
         return f"shiftleft({self.whole(1)}, {place})"

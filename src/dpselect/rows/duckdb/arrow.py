@@ -184,8 +184,7 @@ def parts_of(block: bytes, places: NDArray[np.int64]) -> Array:
     >>> parts_of(b"ann,7", np.array([[0, 3], [4, 5]])).to_pylist()
     [b'ann', b'7']
     """
-    buffers = [None, pa.py_buffer(np.append(places, len(block))), pa.py_buffer(block)]
-    alternating = pa.Array.from_buffers(pa.large_binary(), places.size, buffers)  # parts, and the gaps between them
+    alternating = between(block, np.append(places, len(block)))  # parts, and the gaps between them
     return _kernels.call_function("array_filter", [alternating, of_numpy(np.arange(places.size) % 2 == 0)])
 
 
@@ -236,8 +235,6 @@ def decimal_text(column: Array) -> Array:
 PIECE_BYTES = 1 << 24
 """The most bytes of text written out at once, unless one row has more."""
 
-_IN_LINE = ("is_string", "is_binary", "is_large_string", "is_large_binary")
-
 
 def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Sequence[str]) -> Iterator[RecordBatch]:
     """Batches of converted columns.
@@ -284,7 +281,7 @@ def _lengths(array: Array) -> NDArray[np.int64]:
     if len(array) and (pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type)):
         views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)[array.offset : array.offset + len(array), 0]
         return np.where(array.is_valid().to_numpy(zero_copy_only=False), views, 0).astype(np.int64)
-    if any(getattr(pa.types, test)(array.type) for test in _IN_LINE):
+    if holds_of(array.type) in (Holds.TEXT, Holds.BYTES):
         return pc.binary_length(array).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return np.zeros(len(array), np.int64)
 

@@ -137,7 +137,7 @@ def _numbers(array: Array, format: Format) -> Array:
     others = marks if format.decimal == "." else f"{marks}.,"
     if not others:
         return array
-    marked = _with_any(array, others)
+    marked = pc.match_substring_regex(array, f"[{re.escape(others)}]").fill_null(False)
     found = array.filter(marked)
     if not len(found):
         return array
@@ -148,14 +148,6 @@ def _numbers(array: Array, format: Format) -> Array:
         found = pc.replace_substring(found, format.decimal, ".")
     found = pc.if_else(well_written, found, pa.scalar(None, array.type))
     return pc.replace_with_mask(array, marked, found)
-
-
-def _with_any(array: Array, characters: str) -> Array:
-    """Whether each cell has one of the characters; not the missing ones."""
-    found = pc.match_substring(array, characters[0])
-    for each in characters[1:]:
-        found = pc.or_(found, pc.match_substring(array, each))
-    return found.fill_null(False)
 
 
 def _number_pattern(marks: str, decimal: str) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import Shown
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Holds
+from dpselect.rows.columns import Column, Holds, check_names
 from dpselect.rows.duckdb.arrow import (
     BATCH_ROWS,
     PIECE_BYTES,
@@ -42,8 +42,7 @@ _BYTES_OF_A_REFERENCE = 8
 def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
     """The columns of the file's schema, and the fields of its structs; two columns of the same name are refused."""
     found = schema(path)
-    if len(set(found.names)) < len(found.names):
-        raise InvalidDataError("source", shown, "columns with different names")
+    check_names(found.names, shown=str(shown))
     return columns_of(found)
 
 
