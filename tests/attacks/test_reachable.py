@@ -147,7 +147,7 @@ def test_a_first_line_that_is_refused_is_not_reached(tmp_path: Path, first: byte
     for name in ("t.csv", "t.jsonl"):
         (tmp_path / name).write_bytes(first + b"\nbob,cold\n")
         with pytest.raises(InvalidDataError) as caught:
-            open_table(tmp_path / name)
+            open_table(tmp_path / name).unit("unit")  # what is one name may be the only column
         assert SECRET not in reachable(caught.value)
 
 

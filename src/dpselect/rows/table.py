@@ -309,10 +309,12 @@ class ColumnRows:
                 return partial(statements.total, **about, grouping=self._grouping(groups, candidates))
             case ValuesIn(domain, most):
                 about["column"] = number = self._of_days() if domain.dated else column
+                check_numeric(number)
                 check_near(number, domain.lower, *([] if domain.is_open else [domain.upper]))
                 about |= {"domain": domain, "max_rows_per_unit": most}
                 return partial(statements.gather, **about, grouping=self._grouping(groups))
             case NamesOf(kind, most):
+                check_match(column, kind, argument="kind")
                 about |= {"kind": kind, "max_values_per_unit": most}
                 return partial(statements.names, **about, grouping=self._grouping(groups))
             case PublicCondition():
@@ -329,6 +331,7 @@ class ColumnRows:
             number = self._of_days()
         elif condition.is_number:
             number = self.column
+            check_numeric(number)
         matched = None if candidates is None else (self.column, candidates)
         return {"matched": matched, "number": number, "between": condition.between}
 
