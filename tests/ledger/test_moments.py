@@ -25,7 +25,7 @@ from dpselect.errors import (
 from dpselect.ledger import Ledger
 from dpselect.ledger import postgres as server
 from dpselect.ledger.anchor import FileAnchor, line_of
-from dpselect.ledger.verification import refuse_unsound_file
+from dpselect.ledger.store import refuse_unsound_file
 
 EIGHTH = PureEvent(epsilon=0.125)
 ASKED: dict[str, Any] = {"request": "november", "question": "top page"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpselect.accounting import BoundedRangeEvent, LossIntervalEvent, PureEvent, compose
-from dpselect.accounting.profiles import loss_interval_renyi
+from dpselect.accounting.divergence import loss_interval_renyi
 from tests.reference import above_threshold as model
 
 

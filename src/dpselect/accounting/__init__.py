@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from dpselect.accounting.composition import calibrate_rounds as calibrate_rounds
     from dpselect.accounting.composition import compose as compose
     from dpselect.accounting.composition import planned_epsilon as planned_epsilon
+    from dpselect.accounting.divergence import bounded_range_renyi as bounded_range_renyi
+    from dpselect.accounting.divergence import laplace_profile_renyi as laplace_profile_renyi
     from dpselect.accounting.dp_package import from_dp_accounting as from_dp_accounting
     from dpselect.accounting.dp_package import to_dp_accounting as to_dp_accounting
     from dpselect.accounting.events import ApproximateEvent as ApproximateEvent
@@ -26,7 +28,5 @@ if TYPE_CHECKING:
     from dpselect.accounting.events import Run as Run
     from dpselect.accounting.events import SequenceEvent as SequenceEvent
     from dpselect.accounting.filter import Filter as Filter
-    from dpselect.accounting.profiles import bounded_range_renyi as bounded_range_renyi
-    from dpselect.accounting.profiles import laplace_profile_renyi as laplace_profile_renyi
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__)

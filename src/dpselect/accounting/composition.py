@@ -16,7 +16,7 @@ from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, 
 from dpselect.accounting.leaves import Leaves, leaves_of
 from dpselect.accounting.renyi import best_delta, best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_down, fraction_up, product_up, quotient_down
-from dpselect.accounting.tight import Curve, rounds_curve, tight_curve
+from dpselect.accounting.tight import rounds_curve, tight_curve
 from dpselect.checks import (
     boolean,
     delta_below_one,
@@ -194,27 +194,19 @@ class Composition:
     @cached_property
     def _routes(self) -> list[_Route]:
         """Every way but the sum of all epsilons."""
-        none, total = Fraction(0), Divergences(self.leaves.counts)
+        none, counts = Fraction(0), self.leaves.counts
+        total = Divergences(counts)
         routes = [_Route("renyi", none, partial(best_epsilon, total), partial(best_delta, total))]
         if self.distribution is not None:
             routes.append(_Route("pld", none, self.distribution.epsilon, self.distribution.delta))
-        if self._rounds is not None:
-            rounds, curve = self._rounds
-            beside = self.leaves.basic - Fraction(rounds.epsilon) * self.leaves.counts[rounds]
+        rounds = [event for event in counts if isinstance(event, BoundedRangeEvent)]
+        are_planned = len(rounds) == 1 and {*map(type, counts)} <= {BoundedRangeEvent, PureEvent}  # as by a `top_k`
+        if self.work and are_planned and (curve := rounds_curve(rounds[0].epsilon, counts[rounds[0]])) is not None:
+            beside = self.leaves.basic - Fraction(rounds[0].epsilon) * counts[rounds[0]]
             routes.append(_Route("tight", beside, curve.epsilon, curve.delta))
-        if self.tight and (curve := tight_curve(self.leaves.counts, work=self.work)) is not None:
+        if self.tight and (curve := tight_curve(counts, work=self.work)) is not None:
             routes.append(_Route("tight", none, curve.epsilon, curve.delta))
         return routes
-
-    @property
-    def _rounds(self) -> tuple[BoundedRangeEvent, Curve] | None:
-        """The rounds of one bounded-range mechanism and their curve, if the rest is pure: what a `top_k` plans."""
-        counts = self.leaves.counts
-        rounds = [event for event in counts if isinstance(event, BoundedRangeEvent)]
-        if self.work == 0.0 or len(rounds) != 1 or {*map(type, counts)} - {BoundedRangeEvent, PureEvent}:
-            return None
-        curve = rounds_curve(rounds[0].epsilon, counts[rounds[0]])
-        return None if curve is None else (rounds[0], curve)
 
 
 class Emitting(Protocol):

@@ -52,7 +52,7 @@ class BoundedRangeEvent(_Property):
     """One run of something `epsilon`-bounded-range: its privacy losses lie in an interval of length `epsilon`.
 
     Held by the exponential mechanism and by report-noisy-max with Gumbel noise. Implies `epsilon`-DP, and composes
-    better than that: see `dpselect.accounting.profiles`. Proof: ``proofs/exponential_mechanism.md``.
+    better than that: see `dpselect.accounting.divergence`. Proof: ``proofs/exponential_mechanism.md``.
 
     >>> BoundedRangeEvent(epsilon=0.5)
     BoundedRangeEvent(epsilon=0.5)

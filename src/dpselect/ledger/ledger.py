@@ -13,8 +13,8 @@ from dpselect.accounting.filter import Cost
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account, refusal
 from dpselect.ledger.arguments import any_text, public_moment, short_text, tuples_of
+from dpselect.ledger.entries import AHEAD, BEGINS, Receipt, charged_ahead, receipt_of
 from dpselect.ledger.managed import ManagedLedger, refuse_closed
-from dpselect.ledger.records import AHEAD, BEGINS, Receipt, charged_ahead, receipt_of
 from dpselect.ledger.requests import (
     PASSING,
     Attempt,

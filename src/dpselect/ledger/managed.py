@@ -14,17 +14,9 @@ from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParam
 from dpselect.ledger.accounts import Account, Head
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.arguments import Address, exact_fraction, seconds, short_text
-from dpselect.ledger.records import Entry
+from dpselect.ledger.entries import Entry, followed
 from dpselect.ledger.sqlite import SqliteFile, copy_of
 from dpselect.ledger.store import Book, create, database_at
-from dpselect.ledger.verification import (
-    account_names,
-    followed,
-    refuse_behind,
-    refuse_missing_accounts,
-    refuse_surplus,
-    refuse_unsound,
-)
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -122,12 +114,12 @@ class ManagedLedger:
             noted = self._noted()
             if self._anchor is not None and (unknown := [each for each in book.names() if each not in noted]):
                 raise self._anchor.unknown(unknown[0])
-            refuse_unsound(book)
-            held = account_names(book, noted)
+            book.refuse_unsound()
+            held = book.all_names(noted)
             found = [book.account(each) for each in (held if wanted is None else [wanted])]
             for each in found:
-                refuse_behind(book, each, noted.get(each.name))
-                refuse_surplus(book, each)
+                book.refuse_behind(each, noted.get(each.name))
+                book.refuse_surplus(each)
         for each in found:
             once = followed(each, self._rows(each), ledger=book.ledger, own_id=book.id)
             if self._anchor is not None and once > noted[each.name].sequence:
@@ -178,7 +170,7 @@ class ManagedLedger:
         noted = self._noted().get(account.name)
         if noted is None:
             raise self._anchor.unknown(account.name)
-        refuse_behind(book, account, noted)
+        book.refuse_behind(account, noted)
         return noted.sequence
 
     def open_account(
@@ -225,7 +217,7 @@ class ManagedLedger:
             if name in names:
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
             if name in noted:
-                refuse_missing_accounts(book, [], [name])
+                book.refuse_missing([name])
             number = 1 + (book.connection.scalar("SELECT max(number) FROM dpselect_accounts") or 0)
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
             new = Account.new(name, number, neighbours=relation, limits=limits, epsilon=limit, unit=unit)
@@ -282,10 +274,10 @@ class ManagedLedger:
             raise InvalidParameterError("to", to, EXPECTED)
         with self._reading() as book:
             known, names, found = anchor.heads(self._id), book.names(), list[Head]()
-            refuse_missing_accounts(book, names, known)
+            book.refuse_missing(known)
             for name in names:
                 account = book.account(name)
-                refuse_behind(book, account, known.get(name))
+                book.refuse_behind(account, known.get(name))
                 found.append(account.to_head(self._id))
                 if name not in known or known[name].sequence < found[-1].sequence:
                     anchor.note(found[-1])
@@ -308,7 +300,7 @@ class ManagedLedger:
             noted = self._anchor.noted(book.head)
             if noted != book.head:  # someone else charged meanwhile: to this ledger, or to a copy of it
                 with self._reading() as book:
-                    refuse_behind(book, book.account(noted.account), noted)
+                    book.refuse_behind(book.account(noted.account), noted)
 
     def _locked(self, book: Book, name: str) -> Account:
         """The account, which nobody else changes until the transaction ends."""

@@ -47,7 +47,7 @@ from dpselect.errors import (
 )
 from dpselect.ledger.accounts import Account, digest
 from dpselect.ledger.arguments import any_text, hash_text, short_text
-from dpselect.ledger.records import Entry, Receipt
+from dpselect.ledger.entries import Entry, Receipt
 from dpselect.ledger.store import Book
 from dpselect.privacy import Neighbours
 

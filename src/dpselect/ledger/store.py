@@ -1,10 +1,11 @@
-"""The tables of a ledger, and a `Book`: reading and writing their rows in one transaction."""
+"""The tables of a ledger, and a `Book`: reading, writing and checking their rows in one transaction."""
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from dpselect.errors import (
     InvalidAccountError,
     LedgerDamagedError,
-    LedgerError,
+    LedgerForkedError,
+    LedgerRolledBackError,
+    LedgerUnavailableError,
     LedgerVersionError,
     MissingExtraError,
     did_you_mean,
@@ -26,7 +29,7 @@ from dpselect.ledger.accounts import (
     digest,
 )
 from dpselect.ledger.arguments import Address
-from dpselect.ledger.records import Entry, entry_of
+from dpselect.ledger.entries import Entry, damaged_entry, entry_of, readable
 from dpselect.ledger.sqlite import SqliteFile, Transaction
 
 if TYPE_CHECKING:
@@ -122,6 +125,20 @@ and reads the whole account."""
 PAGE = 1000
 _PAGE = f"{_ENTRIES} AND e.sequence > :after AND e.sequence < :end ORDER BY e.sequence LIMIT {PAGE}"
 _AT = f"{_ENTRIES} AND e.sequence = :place"
+_WITHOUT_ACCOUNT = "SELECT 1 FROM dpselect_entries WHERE account NOT IN (SELECT number FROM dpselect_accounts) LIMIT 1"
+_WITHOUT_CHARGE = """\
+SELECT 1 FROM dpselect_releases AS r
+ LEFT JOIN dpselect_entries AS e ON e.account = r.account AND e.sequence = r.sequence
+ WHERE e.sequence IS NULL LIMIT 1"""
+
+_SURPLUS = """\
+SELECT sequence FROM dpselect_entries WHERE account = :account AND (sequence < 0 OR sequence >= :end) LIMIT 1"""
+
+_BEHIND = "an older copy was put in its place, or entries were cut off. Nothing was drawn. Find the complete ledger."
+_BESIDE = (
+    "two copies of the ledger were used, or its history was rewritten. Nothing was drawn. Use only the copy that its"
+    " anchor and receipts belong to."
+)
 
 
 @dataclass(slots=True)
@@ -222,7 +239,7 @@ class Book:
             texts = isinstance(each["body"], str) and isinstance(each["hash"], str)
             others = all(isinstance(each[name], str | None) for name in ("request", "release", "release_hash"))
             if not (texts and others and isinstance(each["sequence"], int)):
-                raise _damaged_entry(account.name, each["sequence"], ledger=self.ledger)
+                raise damaged_entry(account.name, each["sequence"], ledger=self.ledger)
             known = None if each["release"] is None else digest("release", each["hash"], each["release"])
             if known != each["release_hash"]:
                 place = f"entry {each['sequence']} of account {account.name!r}"
@@ -268,18 +285,67 @@ class Book:
         place = {"account": account.number, "sequence": sequence}
         self.connection.insert("dpselect_releases", **place, body=release, hash=seal)
 
+    def refuse_behind(self, account: Account, noted: Head | None) -> None:
+        """Compare an account with the head that was noted of it."""
+        if noted is None:
+            return
+        name = account.name
+        if noted.sequence == account.entries - 1 and noted.hash == account.head:
+            if noted.state != account.state:
+                raise LedgerForkedError(self.ledger, f"account {name!r} differs from its anchor: {_BESIDE}")
+            return  # nearly always: no entry has to be read
+        once, last = noted.sequence, account.entries - 1
+        if once > last:
+            text = f"account {name!r} ends at entry {last}, and once had entry {once}: {_BEHIND}"
+            raise LedgerRolledBackError(self.ledger, text)
+        if not self.has(account, once, noted.hash):
+            raise LedgerForkedError(self.ledger, f"entry {once} of account {name!r} is a different one: {_BESIDE}")
+        with readable(name, once, ledger=self.ledger):
+            known = Account.of_texts(account.terms, noted.state, noted.hash)
+            has_spent_less = not account.total.covers(known.total)
+        if has_spent_less:
+            raise LedgerRolledBackError(self.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
 
-def _damaged_entry(account: str, place: object, *, ledger: str) -> LedgerDamagedError:
-    place = place if isinstance(place, int) else "?"
-    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
+    def refuse_missing(self, noted: Iterable[str]) -> None:
+        """Accounts that are known from elsewhere have to be there."""
+        missing = sorted({*noted} - {*self.names()})
+        if missing:
+            raise LedgerRolledBackError(self.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
+
+    def refuse_unsound(self) -> None:
+        """Check the whole ledger: its pages and indexes, and that no account and no charge of a release is missing."""
+        if not self.connection.lock:  # a file; a server looks after its own
+            refuse_unsound_file(self.connection, ledger=self.ledger)
+        if self.connection.execute(_WITHOUT_ACCOUNT):
+            raise LedgerDamagedError(self.ledger, "an account is missing: its entries are there.")
+        if self.connection.execute(_WITHOUT_CHARGE):
+            raise LedgerDamagedError(self.ledger, "an entry is missing: the release stored for it is there.")
+
+    def all_names(self, noted: Iterable[str]) -> list[str]:
+        """The names of all accounts, after a look that none is missing, also of those that the anchor has `noted`."""
+        names = self.names()
+        if not names:
+            raise LedgerDamagedError(self.ledger, "there is no account in it, and so nothing to verify.")
+        numbers = self.connection.execute("SELECT number FROM dpselect_accounts ORDER BY number")
+        if [row["number"] for row in numbers] != list(range(1, len(names) + 1)):
+            raise LedgerDamagedError(self.ledger, "an account is missing.")
+        self.refuse_missing(noted)
+        return names
+
+    def refuse_surplus(self, account: Account) -> None:
+        """Refuse entries that the account does not count."""
+        place = self.connection.scalar(_SURPLUS, account=account.number, end=account.entries)
+        if place is not None:
+            text = f"account {account.name!r} has an entry {place}, which it does not count."
+            raise LedgerDamagedError(self.ledger, text)
 
 
-@contextmanager
-def readable(account: str, place: object, *, ledger: str) -> Generator[None]:
-    """A block that reads the text of an entry: if no ledger wrote it, whatever that raises becomes damage."""
-    try:
-        yield
-    except LedgerError:
-        raise
-    except UNREADABLE:
-        raise _damaged_entry(account, place, ledger=ledger) from None
+def refuse_unsound_file(connection: Transaction, *, ledger: str) -> None:
+    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again."""
+    found = str(connection.scalar("PRAGMA integrity_check(1)"))
+    unread = re.search(r"error code=([0-9]+)", found)  # of a page: SQLite reports it like damage, and goes on
+    if unread is not None and int(unread[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+        raise LedgerUnavailableError(ledger, "the disk failed while its file was read. Try again.")
+    if found != "ok":
+        text = "its file is damaged: a page or an index is not as SQLite writes it (PRAGMA integrity_check)."
+        raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")

@@ -23,8 +23,8 @@ from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.questions.query import Query
 from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import Terms, as_text
-from dpselect.session.asking import rows_of
-from dpselect.session.described import ASK, Planner, arguments_of, check_described, planned_by
+from dpselect.session.asking import PlainQuestions, rows_of
+from dpselect.session.described import ASK, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
 BUDGET_KEYS = ("share", "epsilon", "within")
@@ -86,7 +86,7 @@ class PlannedQuestion:
         arguments = {key: value for key, value in held.items() if key not in (ASK, *BUDGET_KEYS)}
         return cls(name=name, method=method, arguments=arguments, **stated)
 
-    def with_lists(self, table: Planner, source: object, folder: Path) -> PlannedQuestion:
+    def with_lists(self, table: PlainQuestions, source: object, folder: Path) -> PlannedQuestion:
         """The question with lists in place of the texts that name them.
 
         Args:
@@ -117,7 +117,7 @@ class PlannedQuestion:
                 raise type(error)(f"{self.place}.{key}", typed(text), error.expected, hint) from None
         return replace(self, arguments=held)
 
-    def planned(self, table: Planner, epsilon: float, request: str | None) -> TableQuestion:
+    def planned(self, table: PlainQuestions, epsilon: float, request: str | None) -> TableQuestion:
         """What would be asked with this epsilon; errors name the key."""
         return planned_by(table, self.method, {**self.arguments, "epsilon": epsilon, "request": request}, self.place)
 

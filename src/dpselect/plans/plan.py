@@ -28,8 +28,9 @@ from dpselect.plans.answers import UNNAMED, Answers, PlanForecast, new_folder
 from dpselect.plans.division import Division, PlannedQuestion, divided, in_folder
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
+from dpselect.session.asking import PlainQuestions, planner
 from dpselect.session.dataset import Dataset
-from dpselect.session.described import Planner, check_keys
+from dpselect.session.described import check_keys
 from dpselect.session.forecast import DryRun, forecasted
 from dpselect.session.paying import Spending, TableQuestion
 
@@ -169,7 +170,7 @@ class Plan:
             InvalidAccountError, RequestReusedError, LedgerError: see `dpselect.Dataset`.
         """
         dry = DryRun(source=self.table, **self._about)
-        division, asked = self._settled(Planner(dry))
+        division, asked = self._settled(planner(dry))
         nobody = Spending(None, None)
         plain: dict[str, Any] = {"division": division, "unchecked": dry.unchecked}
         if (account := self._account()) is not None:
@@ -208,7 +209,7 @@ class Plan:
         folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
         reading: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
         data = Dataset(self.table, progress=progress, **reading, **self._about)
-        division, asked = self._settled(Planner(data))
+        division, asked = self._settled(planner(data))
         stored, _ = self._looked_up(asked)
         answers = Answers(
             by_name=dict(zip(asked, self._spending.answers([*asked.values()]), strict=True)),
@@ -231,7 +232,7 @@ class Plan:
             "neighbours": self.neighbours,
         }
 
-    def _settled(self, table: Planner) -> tuple[Division, dict[str, TableQuestion]]:
+    def _settled(self, table: PlainQuestions) -> tuple[Division, dict[str, TableQuestion]]:
         """The epsilon of each question, with its lists; and what is asked."""
         questions = {each.name: each.with_lists(table, self.table, self._folder) for each in self._listed}
 

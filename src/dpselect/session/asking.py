@@ -154,9 +154,13 @@ def groups_of(asked: Asking) -> PublicGroups | None:
     return asked._groups  # pyright: ignore[reportPrivateUsage] - of this module
 
 
-def neighbours_of(asked: Asking) -> Neighbours:
-    """Which tables the guarantees of its answers compare."""
-    return asked._neighbours  # pyright: ignore[reportPrivateUsage] - of this module
+def planner(asked: Asking) -> PlainQuestions:
+    """The same table, whose questions are planned and not answered: each method returns a `TableQuestion`."""
+
+    def itself(question: TableQuestion) -> TableQuestion:
+        return question
+
+    return asked._seen(PlainQuestions, _reply=itself)  # pyright: ignore[reportPrivateUsage] - of this module
 
 
 _RAISES = """\

@@ -14,8 +14,8 @@ from dpselect.questions.wording import html_table
 from dpselect.rows.files.finding import is_named
 from dpselect.rows.opening import open_table, origin_of, what_was_opened
 from dpselect.rows.table import Rows
-from dpselect.session.asking import PlainQuestions
-from dpselect.session.described import ASK, Planner, check_described, planned_by, refuse_shared_requests
+from dpselect.session.asking import PlainQuestions, planner
+from dpselect.session.described import ASK, check_described, planned_by, refuse_shared_requests
 from dpselect.session.paying import Spending, TableQuestion
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Dataset(PlainQuestions):
         >>> years.value, abs(retired.value - 1336) < 50  # in truth 37 and 1336
         (37.0, True)
         """
-        table = Planner(self)
+        table = planner(self)
         asked: list[TableQuestion] = []
         listed = cast(
             "list[Mapping[str, Any]]", members_in_order(questions, "questions", expected="a list of dictionaries")

@@ -10,29 +10,10 @@ from dpselect import arguments
 from dpselect.arguments import OF_VIEWS, REQUIRED, Argument, words_of
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
 from dpselect.questions.question import BY_NAME
-from dpselect.session.asking import Asking, PlainQuestions, neighbours_of, rows_of
 from dpselect.session.paying import TableQuestion
 
 ASK = "ask"
 """The key that names the method."""
-
-
-class Planner(PlainQuestions):
-    """The questions of a table, planned and not answered: each method returns what it would ask, a `TableQuestion`.
-
-    Args:
-        table: a `dpselect.Dataset` or `dpselect.DryRun`.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, table: Asking) -> None:
-        self._rows, self._neighbours, self._groups = rows_of(table), neighbours_of(table), None
-        self._reply = _itself
-
-
-def _itself(question: TableQuestion) -> TableQuestion:
-    return question
 
 
 def arguments_of(method: str) -> dict[str, Argument]:

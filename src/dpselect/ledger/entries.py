@@ -1,0 +1,295 @@
+"""Entries and receipts: what an entry says, and whether an account followed its entries from the opening on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from dpselect.accounting.codec import from_json
+from dpselect.accounting.events import Run
+from dpselect.accounting.filter import Cost
+from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.errors import LedgerDamagedError, LedgerError
+from dpselect.ledger.accounts import FIRST, UNREADABLE, Account, canonical, cost_from, digest, fraction_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Proof that something was charged, before it was drawn.
+
+    Attributes:
+        account: name of the account.
+        sequence: number of the entry in the account; the opening is 0.
+        hash: hash of this entry and all before it. Kept outside the ledger, it shows later whether they still exist.
+        time: the public time: the day or hour, in UTC, in which the question was asked. The time of the charge, which
+            depends on how long reading took, is only in the ledger.
+        question: hash of the certificate without its answer, if the charge was for one, or None.
+        request: the request id of the charge, or None.
+        release: the stored answer of the request, if it was answered before. Nothing was charged then.
+        ledger: id of the ledger, which its copies share.
+    """
+
+    account: str
+    sequence: int
+    hash: str
+    time: str
+    request: str | None = None
+    release: str | None = None
+    question: str | None = None
+    ledger: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a certificate: everything but the release."""
+        held = {"account": self.account, "sequence": self.sequence, "hash": self.hash, "time": self.time}
+        optional = {"question": self.question, "request": self.request, "ledger": self.ledger}
+        return held | {name: value for name, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of an account's history.
+
+    Attributes:
+        sequence: number of the entry. Entries are ordered by it, because clocks may jump.
+        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"`` or ``"close"``. A ``"begin"`` costs
+            nothing: a charge that was made ahead is drawn for after it.
+        time: the time by the clock of the process that wrote it; for the ledger's holder only
+            (``docs/sharp-edges.md``).
+        epsilon: for a charge, its epsilon by basic composition, rounded up; for an opening or a limit, the limit.
+        delta: for a charge, the event's own delta; for an opening, the account's.
+        what: for a charge, the mechanism or the type of event.
+        request: the request id, or None.
+        note: the caller's note.
+        hash: hash of this entry and all before it.
+        body: the entry itself, as it is hashed.
+        release: the stored answer of its request, or None.
+        receipt: for a charge, its receipt; else None.
+    """
+
+    sequence: int
+    kind: str
+    time: str
+    epsilon: float
+    delta: float
+    what: str
+    request: str | None
+    note: str
+    hash: str
+    body: Mapping[str, Any]
+    release: str | None = None
+    receipt: Receipt | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain Python values for JSON."""
+        names = ("sequence", "kind", "time", "epsilon", "delta", "what", "request", "note", "hash")
+        return {name: getattr(self, name) for name in names}
+
+
+def entry_of(row: Mapping[Any, Any]) -> Entry:
+    """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
+    body = _body_of(row)
+    epsilon, delta, what, receipt = 0.0, 0.0, "", None
+    kind = "begin" if BEGINS in body else _text(body["kind"])
+    if kind == "charge":
+        run = from_json(body["event"])
+        event = run.event if isinstance(run, Run) else run
+        epsilon, delta = event.epsilon, event.delta
+        what = run.mechanism if isinstance(run, Run) else type(event).__name__
+        receipt = receipt_of(body, row["sequence"], row["hash"])
+    elif kind in ("open", "limit"):
+        epsilon = fraction_down(fraction_of(body["epsilon"]))
+    elif kind == "begin":
+        what = f"the draw for entry {int(body[BEGINS])}"
+    if kind == "open":
+        delta = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
+    return Entry(
+        sequence=row["sequence"],
+        kind=kind,
+        time=_text(body["time"]),
+        epsilon=epsilon,
+        delta=delta,
+        what=what,
+        request=row["request"],
+        note=_text(body.get("note", "")),
+        hash=row["hash"],
+        body=body,
+        release=row["release"],
+        receipt=receipt,
+    )
+
+
+def receipt_of(body: Mapping[str, Any], sequence: int, digest: str) -> Receipt:
+    """The receipt of a charge whose entry says this, with this number and hash."""
+    question, request = body.get("question"), body.get("request")
+    return Receipt(
+        account=_text(body["account"]),
+        sequence=sequence,
+        hash=digest,
+        time=_text(body["public_time"]),
+        request=None if request is None else _text(request),
+        question=None if question is None else _text(question),
+        ledger=_text(body["ledger"]),
+    )
+
+
+AHEAD, BEGINS = "ahead", "begins"
+"""Fields of entries: of a charge that was made ahead, and of one that begins the draw for it, with its number."""
+
+
+def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[Receipt], list[Receipt]]:
+    """The receipts of charges ahead among the entries of a request: those not drawn for, and those begun.
+
+    The hash of a certificate is not compared if it is None.
+    """
+    waiting: dict[int, Receipt] = {}
+    begun: list[Receipt] = []
+    for entry in held:
+        if BEGINS in entry.body:
+            found = waiting.pop(entry.body[BEGINS], None)
+            begun += [] if found is None else [found]
+        elif AHEAD in entry.body and entry.receipt and certificate in (None, entry.receipt.question):
+            waiting[entry.sequence] = entry.receipt
+    return list(waiting.values()), begun
+
+
+def _body_of(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """What an entry says."""
+    body = json.loads(row["body"])
+    if not isinstance(body, dict):
+        raise TypeError("not an entry")
+    return cast(dict[str, Any], body)
+
+
+def _text(held: object) -> str:
+    if not isinstance(held, str):
+        raise TypeError("not text")
+    return held
+
+
+def damaged_entry(account: str, place: object, *, ledger: str) -> LedgerDamagedError:
+    place = place if isinstance(place, int) else "?"
+    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
+
+
+@contextmanager
+def readable(account: str, place: object, *, ledger: str) -> Generator[None]:
+    """A block that reads the text of an entry: if no ledger wrote it, whatever that raises becomes damage."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except UNREADABLE:
+        raise damaged_entry(account, place, ledger=ledger) from None
+
+
+_BITS = 36
+"""Two versions or two machines may compute divergences that differ by a relative 2^-36."""
+
+
+class _WrongEntryError(Exception):
+    """The message says what is wrong with the current entry."""
+
+
+def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str, own_id: str) -> int:
+    """Follow the account from its opening to what it says now.
+
+    Returns the largest number that an anchor had noted, as the entries say; -1 if they say nothing of one.
+    """
+    name, place, once = account.name, 0, -1
+    before: Account | None = None
+    try:
+        for row in rows:
+            with readable(name, place, ledger=ledger):
+                before, known = _followed(row, before, account, place=place, own_id=own_id)
+            place, once = place + 1, max(once, known)
+        if place < account.entries:
+            raise _WrongEntryError("is missing")
+        if before != account:
+            raise _WrongEntryError("does not follow from the ones before it")
+    except _WrongEntryError as wrong:
+        raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
+    return once
+
+
+def _followed(
+    row: Mapping[Any, Any], before: Account | None, account: Account, *, place: int, own_id: str
+) -> tuple[Account, int]:
+    """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
+    if row["sequence"] != place:
+        raise _WrongEntryError("is missing")
+    if digest("entry", FIRST if before is None else before.head, row["body"]) != row["hash"]:
+        raise _WrongEntryError("was changed, or one before it")
+    body = _body_of(row)
+    if canonical(body) != row["body"]:
+        raise _WrongEntryError("is not written as entries are")
+    if (body["account"], body["sequence"], body.get("request")) != (account.name, place, row["request"]):
+        raise _WrongEntryError("belongs elsewhere")
+    if body["ledger"] != own_id:
+        raise _WrongEntryError("belongs to another ledger")
+    noted = body.get("noted", -1)
+    if type(noted) is not int or not -1 <= noted < max(place, 0):
+        raise _WrongEntryError("says what no anchor noted")
+    if before is not None:
+        return replace(_after(body, before), head=row["hash"]), noted
+    if body["kind"] != "open" or body["terms"] != account.terms:
+        raise _WrongEntryError("does not open the account on its terms")
+    opened = Account.opened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
+    return replace(opened, head=row["hash"]), noted
+
+
+def _after(body: Mapping[str, Any], before: Account) -> Account:
+    if not before.is_open:
+        raise _WrongEntryError("comes after the account was closed")
+    match body["kind"]:
+        case "charge" if "begins" in body:  # the draw for a charge that was made ahead: nothing is spent
+            begins = body["begins"]
+            if type(begins) is not int or not 0 < begins < before.entries or {"event", "cost"} & body.keys():
+                raise _WrongEntryError("begins no draw")
+            return before.next()
+        case "charge":
+            return _charged(body, before)
+        case "limit":
+            limited = before.next(epsilon=fraction_of(body["epsilon"]))
+        case "close":
+            limited = before.next(is_open=False)
+        case _:
+            raise _WrongEntryError("is of an unknown kind")
+    if not limited.allows(limited.total):
+        raise _WrongEntryError("sets a limit below what was spent")
+    return limited
+
+
+def _charged(body: Mapping[str, Any], before: Account) -> Account:
+    run = from_json(body["event"])
+    event = run.event if isinstance(run, Run) else run
+    cost, true = cost_from(body["cost"]), before.limits.cost(event)
+    is_first = not before.total.pure
+    if not (_is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))):
+        raise _WrongEntryError("costs less than its event")
+    if not before.allows(before.total + cost):
+        raise _WrongEntryError("passes the limit")
+    if not isinstance(run, Run):
+        return before.charged(cost, unit=None)
+    if run.neighbours is not before.neighbours or before.unit not in (None, run.unit):
+        raise _WrongEntryError("is about another unit or relation")
+    return before.charged(cost, unit=run.unit)
+
+
+def _is_at_least(cost: Cost, true: Cost) -> bool:
+    """Whether no divergence was understated by more than one unit and `_BITS`; in whole numbers, for speed.
+
+    An epsilon may itself be computed by logarithms (`PrivateCandidatesEvent`): it agrees to `_BITS`, too.
+    """
+    pairs = zip(cost.renyi, true.renyi, strict=True)
+    is_close = abs(cost.pure - true.pure) * 2**_BITS <= true.pure and cost.delta == true.delta
+    return is_close and all((mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs)
+
+
+def _is_planned(cost: Cost, planned: Cost | None) -> bool:
+    """Whether an account's first charge costs what it was planned at, to `_BITS`, and closes the orders."""
+    if planned is None or (cost.delta, cost.renyi) != (planned.delta, planned.renyi):
+        return False
+    return cost.pure * 2**_BITS >= planned.pure * (2**_BITS - 1)
