@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -221,21 +221,22 @@ class Limits:
             total += price
         return prices, total
 
+    def _proved(self, total: Cost) -> Iterator[Fraction]:
+        """Epsilons that are proved for `total`: their sum, and one by each order, that of most of delta first."""
+        yield total.pure
+        for order, units in zip(self.orders, total.renyi, strict=True):
+            yield Fraction(units, UNIT) + conversion(order, self.delta - self.set_aside)
+
     def spent(self, total: Cost) -> Fraction:
         """The smallest epsilon proved for `total`; at least 0."""
-        delta = self.delta - self.set_aside
-        by_order = (
-            Fraction(units, UNIT) + conversion(order, delta)
-            for order, units in zip(self.orders, total.renyi, strict=True)
-        )
-        return max(Fraction(0), min(total.pure, *by_order)) if self.orders else total.pure
+        return max(Fraction(0), min(self._proved(total)))
 
     def allow(self, epsilon: Fraction, total: Cost) -> bool:
         """Whether `total` is within the limit `epsilon`, and the delta of events within what is set aside.
 
         Proof: ``proofs/ledger.md``.
         """
-        return total.delta <= self.set_aside and (total.pure <= epsilon or self.spent(total) <= epsilon)
+        return total.delta <= self.set_aside and any(each <= epsilon for each in self._proved(total))
 
 
 class Filter:
