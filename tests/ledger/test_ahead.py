@@ -22,7 +22,7 @@ from dpselect.errors import (
     LedgerUnavailableError,
     RequestReusedError,
 )
-from dpselect.ledger import Ledger, requests
+from dpselect.ledger import Ledger, entries, requests
 from dpselect.mechanisms import plan_top_k
 from dpselect.testing import seeded
 from tests.ledger.granted import Granted
@@ -236,6 +236,10 @@ def test_a_planned_cost_is_for_the_first_charge_alone(ledger: Ledger, monkeypatc
     planned = ledger.account("plans").limits.planned_cost(PLANNED.event)
     assert planned is not None
     monkeypatch.setattr(Ledger, "_allowed", lambda *_: [planned])
+    with pytest.raises(entries.WrongEntryError, match="costs less than its event"):
+        ledger.charge("plans", PLANNED)
+    assert len(ledger.history("plans")) == 2
+    monkeypatch.setattr(entries, "_is_at_least", lambda *_: True)
     ledger.charge("plans", PLANNED)
     monkeypatch.undo()
     with pytest.raises(LedgerDamagedError, match="entry 2 of account 'plans' costs less than its event"):

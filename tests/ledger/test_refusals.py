@@ -31,7 +31,7 @@ def account(epsilon: float, delta: float, spent: float = 0.0) -> Account:
     limit = Fraction(epsilon)
     limits = Limits.new(epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
     new = Account.new("a", 1, neighbours=Neighbours.ADD_REMOVE, limits=limits, epsilon=limit, unit=None).next()
-    return new.charged(limits.cost(PureEvent(epsilon=spent)), unit=None) if spent else new
+    return new.next(total=limits.cost(PureEvent(epsilon=spent))) if spent else new
 
 
 def fits(row: Account, event: Event) -> bool:

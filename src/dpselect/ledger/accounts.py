@@ -140,14 +140,14 @@ class Account:
                 "orders": [[repr(each.order), str(each.share)] for each in limits.orders],
             }
         )
-        return cls.opened(terms, epsilon=epsilon, unit=unit).next(entries=0, head=FIRST)
+        return cls.unopened(terms, epsilon=epsilon, unit=unit)
 
     @classmethod
-    def opened(cls, terms: str, *, epsilon: Fraction, unit: str | None) -> Self:
-        """The account on these terms after its opening, but for the hash."""
+    def unopened(cls, terms: str, *, epsilon: Fraction, unit: str | None) -> Self:
+        """The account of no entries yet on these terms."""
         fixed = _terms_of(terms)
         total = fixed["limits"].nothing
-        return cls(**fixed, epsilon=epsilon, unit=unit, is_open=True, entries=1, total=total, head=FIRST)
+        return cls(**fixed, epsilon=epsilon, unit=unit, is_open=True, entries=0, total=total, head=FIRST)
 
     @classmethod
     def of_texts(cls, terms: str, state: str, head: str) -> Self:
@@ -157,10 +157,6 @@ class Account:
     def next(self, **changes: Any) -> Self:
         """The account after one more entry, which changes these fields."""
         return replace(self, **{"entries": self.entries + 1, **changes})
-
-    def charged(self, cost: Cost, *, unit: str | None) -> Self:
-        """The account after a charge of this cost."""
-        return self.next(total=self.total + cost, unit=self.unit or unit)
 
     def allows(self, total: Cost) -> bool:
         """Whether the limits allow this total."""

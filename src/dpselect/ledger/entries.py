@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -94,7 +95,7 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
     epsilon, delta, what, receipt = 0.0, 0.0, "", None
     kind = "begin" if BEGINS in body else _text(body["kind"])
     if kind == "charge":
-        run = from_json(body["event"])
+        run = _run_of(body["event"])
         event = run.event if isinstance(run, Run) else run
         epsilon, delta = event.epsilon, event.delta
         what = run.mechanism if isinstance(run, Run) else type(event).__name__
@@ -185,11 +186,13 @@ def readable(account: str, place: object, *, ledger: str) -> Generator[None]:
         raise damaged_entry(account, place, ledger=ledger) from None
 
 
+_run_of = functools.lru_cache(maxsize=256)(from_json)  # the same events come again and again
+
 _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
 
 
-class _WrongEntryError(Exception):
+class WrongEntryError(Exception):
     """The message says what is wrong with the current entry."""
 
 
@@ -206,10 +209,10 @@ def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str
                 before, known = _followed(row, before, account, place=place, own_id=own_id)
             place, once = place + 1, max(once, known)
         if place < account.entries:
-            raise _WrongEntryError("is missing")
+            raise WrongEntryError("is missing")
         if before != account:
-            raise _WrongEntryError("does not follow from the ones before it")
-    except _WrongEntryError as wrong:
+            raise WrongEntryError("does not follow from the ones before it")
+    except WrongEntryError as wrong:
         raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
     return once
 
@@ -219,35 +222,40 @@ def _followed(
 ) -> tuple[Account, int]:
     """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
     if row["sequence"] != place:
-        raise _WrongEntryError("is missing")
+        raise WrongEntryError("is missing")
     if digest("entry", FIRST if before is None else before.head, row["body"]) != row["hash"]:
-        raise _WrongEntryError("was changed, or one before it")
+        raise WrongEntryError("was changed, or one before it")
     body = _body_of(row)
     if canonical(body) != row["body"]:
-        raise _WrongEntryError("is not written as entries are")
+        raise WrongEntryError("is not written as entries are")
     if (body["account"], body["sequence"], body.get("request")) != (account.name, place, row["request"]):
-        raise _WrongEntryError("belongs elsewhere")
+        raise WrongEntryError("belongs elsewhere")
     if body["ledger"] != own_id:
-        raise _WrongEntryError("belongs to another ledger")
+        raise WrongEntryError("belongs to another ledger")
     noted = body.get("noted", -1)
     if type(noted) is not int or not -1 <= noted < max(place, 0):
-        raise _WrongEntryError("says what no anchor noted")
-    if before is not None:
-        return replace(_after(body, before), head=row["hash"]), noted
-    if body["kind"] != "open" or body["terms"] != account.terms:
-        raise _WrongEntryError("does not open the account on its terms")
-    opened = Account.opened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
-    return replace(opened, head=row["hash"]), noted
+        raise WrongEntryError("says what no anchor noted")
+    if before is None:
+        if body["kind"] != "open" or body["terms"] != account.terms:
+            raise WrongEntryError("does not open the account on its terms")
+        before = Account.unopened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
+    return replace(after(body, before), head=row["hash"]), noted
 
 
-def _after(body: Mapping[str, Any], before: Account) -> Account:
+def after(body: Mapping[str, Any], before: Account) -> Account:
+    """The account after an entry that says this, but for its hash: the same for who writes it and for who follows it.
+
+    An entry that no account takes is an error, whoever meets it: nothing is written, or damage is found.
+    """
     if not before.is_open:
-        raise _WrongEntryError("comes after the account was closed")
+        raise WrongEntryError("comes after the account was closed")
     match body["kind"]:
+        case "open" if not before.entries:
+            return before.next()
         case "charge" if "begins" in body:  # the draw for a charge that was made ahead: nothing is spent
             begins = body["begins"]
             if type(begins) is not int or not 0 < begins < before.entries or {"event", "cost"} & body.keys():
-                raise _WrongEntryError("begins no draw")
+                raise WrongEntryError("begins no draw")
             return before.next()
         case "charge":
             return _charged(body, before)
@@ -256,26 +264,27 @@ def _after(body: Mapping[str, Any], before: Account) -> Account:
         case "close":
             limited = before.next(is_open=False)
         case _:
-            raise _WrongEntryError("is of an unknown kind")
+            raise WrongEntryError("is of an unknown kind")
     if not limited.allows(limited.total):
-        raise _WrongEntryError("sets a limit below what was spent")
+        raise WrongEntryError("sets a limit below what was spent")
     return limited
 
 
 def _charged(body: Mapping[str, Any], before: Account) -> Account:
-    run = from_json(body["event"])
+    run = _run_of(body["event"])
     event = run.event if isinstance(run, Run) else run
     cost, true = cost_from(body["cost"]), before.limits.cost(event)
     is_first = not before.total.pure
     if not (_is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))):
-        raise _WrongEntryError("costs less than its event")
+        raise WrongEntryError("costs less than its event")
     if not before.allows(before.total + cost):
-        raise _WrongEntryError("passes the limit")
-    if not isinstance(run, Run):
-        return before.charged(cost, unit=None)
-    if run.neighbours is not before.neighbours or before.unit not in (None, run.unit):
-        raise _WrongEntryError("is about another unit or relation")
-    return before.charged(cost, unit=run.unit)
+        raise WrongEntryError("passes the limit")
+    unit = before.unit
+    if isinstance(run, Run):
+        if run.neighbours is not before.neighbours or unit not in (None, run.unit):
+            raise WrongEntryError("is about another unit or relation")
+        unit = run.unit
+    return before.next(total=before.total + cost, unit=unit)
 
 
 def _is_at_least(cost: Cost, true: Cost) -> bool:

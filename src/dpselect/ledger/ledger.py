@@ -171,7 +171,7 @@ class Ledger(ManagedLedger):
             prices = self._allowed(account, *(charge for charge, _ in unpaid))
             for (charge, time), cost in zip(unpaid, prices, strict=True):
                 fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time, AHEAD: True}
-                account = book.append(account.charged(cost, unit=charge.unit), "charge", **fields)
+                account = book.append(account, "charge", **fields)
 
     def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
@@ -189,14 +189,14 @@ class Ledger(ManagedLedger):
             if waiting:
                 refuse_closed(account)
                 begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.request_hash}
-                return attempt.commits(waiting[0], book.append(account.next(), "charge", **begins))
+                return attempt.commits(waiting[0], book.append(account, "charge", **begins))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
             (cost,) = self._allowed(account, charge)
             now = datetime.now(UTC)
             time = hour or day_text(now.date())
             fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time}
-            account = book.append(account.charged(cost, unit=charge.unit), "charge", now, **fields)
+            account = book.append(account, "charge", now, **fields)
             said = {**fields, "account": account.name, "ledger": book.id}
             return attempt.commits(receipt_of(said, account.entries - 1, account.head), account)
 

@@ -248,7 +248,7 @@ class ManagedLedger:
                 expected = f"at least {fraction_up(account.spent)!r}, what is spent"
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
             note = {"note": reason} if reason else {}
-            return book.append(account.next(epsilon=limit), "limit", epsilon=str(limit), **note)
+            return book.append(account, "limit", epsilon=str(limit), **note)
 
     def close(self, name: str) -> Account:
         """Close the account for ever: no more charges. Its history stays.
@@ -259,7 +259,7 @@ class ManagedLedger:
         with self._writing() as book:
             account = self._locked(book, short_text(name, "account"))
             refuse_closed(account)
-            return book.append(account.next(is_open=False), "close")
+            return book.append(account, "close")
 
     def anchor(self, to: str | Path) -> list[Head]:
         """Note the latest entry of every account in an anchor, once. ``Ledger(anchor=)`` does so after each charge.

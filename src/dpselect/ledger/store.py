@@ -29,7 +29,7 @@ from dpselect.ledger.accounts import (
     digest,
 )
 from dpselect.ledger.arguments import Address
-from dpselect.ledger.entries import Entry, damaged_entry, entry_of, readable
+from dpselect.ledger.entries import Entry, after, damaged_entry, entry_of, readable
 from dpselect.ledger.sqlite import SqliteFile, Transaction
 
 if TYPE_CHECKING:
@@ -256,10 +256,10 @@ class Book:
         fixed = {"number": account.number, "name": account.name, "terms": account.terms}
         self.connection.insert("dpselect_accounts", **fixed, **account.moving)
         epsilon = str(account.epsilon)
-        return self.append(account.next(), "open", terms=account.terms, epsilon=epsilon, unit=account.unit)
+        return self.append(account, "open", terms=account.terms, epsilon=epsilon, unit=account.unit)
 
-    def append(self, after: Account, kind: str, now: datetime | None = None, /, **fields: Any) -> Account:
-        """Write the next entry of an account, given as it is `after` it but for the hash, and the account.
+    def append(self, before: Account, kind: str, now: datetime | None = None, /, **fields: Any) -> Account:
+        """Write the next entry of an account, and the account as it is after it.
 
         The time in the entry is for the ledger's holder: nothing depends on the order of clocks. The nonce hides it
         from anyone who sees the entry's hash in a receipt and tries all milliseconds of a day.
@@ -267,9 +267,10 @@ class Book:
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
         stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), "ledger": self.id}
         noted = {} if self.noted is None else {"noted": self.noted}
-        sequence = after.entries - 1
-        text = canonical({**stamp, **fields, **noted, "account": after.name, "sequence": sequence})
-        new = replace(after, head=digest("entry", after.head, text))
+        sequence = before.entries
+        body = {**stamp, **fields, **noted, "account": before.name, "sequence": sequence}
+        text = canonical(body)
+        new = replace(after(body, before), head=digest("entry", before.head, text))
         place = {"account": new.number, "sequence": sequence, "request": fields.get("request")}
         self.connection.insert("dpselect_entries", **place, body=text, hash=new.head)
         self.connection.execute(
