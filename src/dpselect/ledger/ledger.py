@@ -170,8 +170,8 @@ class Ledger(ManagedLedger):
                 return
             prices = self._allowed(account, *(charge for charge, _ in unpaid))
             for (charge, time), cost in zip(unpaid, prices, strict=True):
-                fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time, AHEAD: True}
-                account = book.append(account, "charge", **fields)
+                fields = charge.entry_fields(cost, time)
+                account = book.append(account, "charge", **fields, **{AHEAD: True})
 
     def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
@@ -195,7 +195,7 @@ class Ledger(ManagedLedger):
             (cost,) = self._allowed(account, charge)
             now = datetime.now(UTC)
             time = hour or day_text(now.date())
-            fields = charge.entry_fields | {"cost": cost.to_list(), "public_time": time}
+            fields = charge.entry_fields(cost, time)
             account = book.append(account, "charge", now, **fields)
             said = {**fields, "account": account.name, "ledger": book.id}
             return attempt.commits(receipt_of(said, account.entries - 1, account.head), account)

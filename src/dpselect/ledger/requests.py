@@ -24,10 +24,11 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import Event, Run, has_direction
+from dpselect.accounting.filter import Cost
 from dpselect.errors import (
     AnchorError,
     AnchorUnavailableError,
@@ -114,12 +115,12 @@ class ChargeRequest:
         """The unit of a run; None for a bare event."""
         return self.what.unit if isinstance(self.what, Run) else None
 
-    @property
-    def entry_fields(self) -> dict[str, str]:
-        """The fields of the charge's entry, except its cost and its public time."""
+    def entry_fields(self, cost: Cost, time: str) -> dict[str, Any]:
+        """The fields of the charge's entry, with what it costs and its public time."""
         optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
         optional["note"] = self.note or None
-        return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
+        held = {"event": self.text, "cost": cost.to_list(), "public_time": time}
+        return held | {name: value for name, value in optional.items() if value is not None}
 
     def held(self, book: Book, account: Account) -> list[Entry]:
         """The entries under its request.
