@@ -12,7 +12,7 @@ def one_answer(data: dps.Dataset) -> None:
     assert_type(data.median("born", bounds=(date(1900, 1, 1), "2026-01-01"), epsilon=1.0), dps.Release[date])
     assert_type(data.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0).value, float)
     assert_type(data.quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=1.0).value, list[float])
-    assert_type(data.mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0).value, float)
+    assert_type(data.mean("age", bounds=(0, 120), step=1, epsilon=1.0).value, float)
     assert_type(data.mean("age", bounds=(0, 120), epsilon=1.0).value, float)
     assert_type(data.variance("age", bounds=(0, 120), epsilon=1.0).value, float)
     assert_type(data.std("age", bounds=(0, 120), epsilon=1.0).value, float)
@@ -34,7 +34,7 @@ def an_answer_for_each_group(data: dps.Dataset, sexes: list[str]) -> None:
     assert_type(counted.value, dict[Any, int])
     top = data.by("sex", groups=sexes).top_k("page", 3, candidates=range(9), epsilon=1.0)
     assert_type(top.value, dict[Any, list[Any]])
-    mean = data.by("sex", groups=sexes).mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0)
+    mean = data.by("sex", groups=sexes).mean("age", bounds=(0, 120), step=1, epsilon=1.0)
     assert_type(mean.value, dict[Any, float])
 
 

@@ -31,7 +31,6 @@ ORIGINS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("quantiles", GRID, ROWS, f"out of the 1,002 numbers from -1 to 1000, {FROM_ONE}"),
     ("upper_bound", GROWING, ROWS, f"out of 3,080 numbers (1 apart, later 1%) from 0 to 1125899906842624, {FROM_ONE}"),
     ("best_price", LISTED, ROWS, f"out of 1 price from 4.99 to 4.99, {FROM_ONE}"),
-    ("best_price", NUMBERS, ROWS, f"out of all prices from 0 to 12.5, {FROM_ONE}"),
     ("best_features", {"count": 1024}, {"classes": 2}, "out of 1,024 features"),
     ("density", {**NUMBERS, "count": 2000}, ROWS, f"out of 2,000 bins from 0 to 12.5, {FROM_ONE}"),
     (

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.mechanisms import PriceListMechanism, PriceMechanism
+from dpselect.mechanisms import PriceListMechanism
 from dpselect.rows.table import Table
 from dpselect.session.paying import public_time
 from tests.rows.tables import gather, write_csv, write_parquet
@@ -107,24 +107,7 @@ def test_a_high_price_few_pay_beats_a_low_one(tmp_path: Path) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
-    (
-        {"prices": None},
-        dps.errors.InvalidCandidatesError,
-        "prices=None: expected either a public list of prices, or public bounds",
-    ),
-    ({"bounds": (1, 2)}, dps.errors.InvalidCandidatesError, "prices=<given together with bounds>: expected either"),
-    ({"prices": None, "bounds": (2, 1)}, dps.errors.InvalidParameterError, "bounds=(2.0, 1.0)"),
-    ({"prices": None, "bounds": (2, 2)}, dps.errors.InvalidParameterError, "bounds=(2.0, 2.0)"),
-    ({"prices": None, "bounds": (0, float("inf"))}, dps.errors.InvalidParameterError, "two finite numbers"),
-    ({"prices": None, "bounds": (float("nan"), 1)}, dps.errors.InvalidParameterError, "two finite numbers"),
-    ({"prices": None, "bounds": (-1, 1), "continuous": True}, dps.errors.InvalidParameterError, "prices >= 0"),
-    ({"prices": None, "bounds": (-2, -1), "continuous": True}, dps.errors.InvalidParameterError, "prices >= 0"),
-    ({"prices": None, "bounds": 3}, dps.errors.InvalidParameterError, "bounds=3"),
-    (
-        {"prices": None, "bounds": (1, 2), "epsilon": 0, "continuous": True},
-        dps.errors.InvalidParameterError,
-        "epsilon=0",
-    ),
+    ({"prices": None}, dps.errors.InvalidCandidatesError, "prices=None: expected a public list of prices"),
     ({"prices": []}, dps.errors.InvalidCandidatesError, "at least one price"),
     ({"prices": [0, 1]}, dps.errors.InvalidCandidatesError, "finite numbers > 0"),
     ({"prices": [1, float("nan")]}, dps.errors.InvalidCandidatesError, "finite numbers > 0"),
@@ -150,30 +133,6 @@ def test_bad_questions_read_nothing(
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path) -> None:
     with pytest.raises(dps.errors.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         ask(write_parquet(tmp_path / "t.parquet", [(1, "a")]), [1])
-
-
-def test_any_price_between_bounds(adult: dps.Dataset) -> None:
-    release = adult.best_price("capital_gain", bounds=(500, 10_000), continuous=True, epsilon=1.0)
-    assert isinstance(release.value, float)
-    # 7298 earns 10,209,902; above it or below 7100 lies less than 10^-11 of the law.
-    assert 7100 < release.value <= 7298
-    assert (release.mechanism, release.sensitivity, release.error_bound) == ("PriceMechanism", 10_000.0, None)
-    assert release.accuracy == "No bound on the error holds for all data; with a step or a list of prices there is one."
-
-
-def test_between_bounds_units_have_as_many_offers_as_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[list[float]] = []
-
-    def spy(mechanism: PriceMechanism, offers: Any) -> float:
-        seen.append(sorted(np.asarray(offers).tolist()))
-        return 1.0
-
-    monkeypatch.setattr(PriceMechanism, "draw", spy)
-    path = write_csv(tmp_path / "t.csv", [b"busy,5"] * 9 + [b"low,0.5", b"none,-3", b"dear,1e999", b"text,free"])
-    assert ask(path, None, bounds=(1, 4), continuous=True).sensitivity == 4.0
-    assert ask(path, None, bounds=(1, 4), continuous=True, max_rows_per_unit=3).sensitivity == 12.0
-    # Beyond the bounds: too much counts as the highest price; too little stays too little, also for the lowest.
-    assert seen == [[0.0, 0.5, 4.0, 4.0], [0.0, 0.5, 4.0, 4.0, 4.0, 4.0]]
 
 
 def test_prices_and_epsilon_have_no_default(adult: dps.Dataset) -> None:

@@ -66,8 +66,7 @@ def _asked(**groups: Any) -> dict[str, Ask]:
         "top_k with delta": lambda to: visits(to).top_k("page", 30, epsilon=0.5, delta=1e-6, **listed),
         "best_by": lambda to: visits(to).best_by("page", sum="page", clip=(0, 5.5), scale=10, epsilon=0.5, **listed),
         "quantile": lambda to: visits(to).quantile("page", 0.9, epsilon=0.5, max_rows_per_unit=3, **numbers),
-        "mean": lambda to: visits(to).mean("page", units=30_000, epsilon=0.5, **numbers),
-        "mean of a private number": lambda to: visits(to).mean("page", epsilon=0.5, **numbers),
+        "mean": lambda to: visits(to).mean("page", epsilon=0.5, **numbers),
         "variance": lambda to: visits(to).variance("page", epsilon=0.5, **numbers),
         "histogram of bins": lambda to: visits(to).histogram("page", bins=[0, 2.5, 40], epsilon=0.5),
         "std": lambda to: visits(to).std("page", epsilon=0.5, **numbers),
@@ -75,7 +74,6 @@ def _asked(**groups: Any) -> dict[str, Ask]:
             "page", max_values_per_unit=12, epsilon=0.5, delta=1e-6, **listed
         ),
         "best_price": lambda to: visits(to).best_price("page", prices=[1, 2.5, 4], epsilon=0.5),
-        "best_price between": lambda to: visits(to).best_price("page", bounds=(1, 40), epsilon=0.5),
         "quantiles": lambda to: visits(to).quantiles("page", [0.75, 0.25], epsilon=0.5, **numbers),
         "quantiles by halving": lambda to: visits(to).quantiles(
             "page", [0.5, 0.2, 0.8], bounds=(0, 100), method="halving", epsilon=0.5

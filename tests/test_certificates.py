@@ -36,13 +36,9 @@ QUESTIONS: dict[str, Ask] = {
     ),
     "quantiles": lambda visits: visits.quantiles("page", [0.25, 0.5], bounds=(0, 100), step=1, epsilon=0.125),
     "best_price": lambda visits: visits.best_price("page", prices=[1, 2.5, 4], epsilon=0.125),
-    "best_price between bounds": lambda visits: visits.best_price(
-        "page", bounds=(1, 40), continuous=True, epsilon=0.125
-    ),
     "least_common": lambda visits: visits.least_common("page", candidates=PAGES, epsilon=0.125),
     "best_by": lambda visits: visits.best_by("page", sum="page", clip=(0, 5), candidates=PAGES, epsilon=0.125),
-    "mean": lambda visits: visits.mean("page", bounds=(0, 100), step=0.5, units=30_000, epsilon=0.125),
-    "mean of a private number": lambda visits: visits.mean("page", bounds=(0, 100), epsilon=0.125),
+    "mean": lambda visits: visits.mean("page", bounds=(0, 100), epsilon=0.125),
     "variance": lambda visits: visits.variance("page", bounds=(0, 100), step=0.5, epsilon=0.125),
     "histogram of bins": lambda visits: visits.histogram("page", bins=[0, 2.5, 40], epsilon=0.125),
     "std": lambda visits: visits.std("page", bounds=(0, 100), step=0.5, epsilon=0.125),
@@ -53,7 +49,7 @@ QUESTIONS: dict[str, Ask] = {
         "page", 2, candidates=PAGES, epsilon=0.125, delta=1e-6
     ),
     "mean of groups": lambda visits: visits.by("page", groups=[1, 2]).mean(
-        "page", bounds=(0, 100), step=0.5, units=10_000, epsilon=0.125
+        "page", bounds=(0, 100), step=0.5, epsilon=0.125
     ),
     "best_price of groups": lambda visits: visits.by("page", groups=[1, 2], max_groups_per_unit=2).best_price(
         "page", prices=[1, 2.5, 4], epsilon=0.125

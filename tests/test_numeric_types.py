@@ -54,9 +54,8 @@ QUESTIONS: dict[str, tuple[str, Query]] = {
     "median without bounds": ("age", {"lower": 2, "step": 2, "max_rows_per_unit": 2}),
     "upper_bound": ("age", {"lower": 2, "step": 2, "max_rows_per_unit": 2}),
     "best_price": ("age", {"prices": [32, 64], "max_rows_per_unit": 2}),
-    "best_price between": ("age", {"bounds": (2, 64), "max_rows_per_unit": 2}),
     "density": ("age", {"bounds": (0, 64), "bins": 4}),
-    "mean": ("age", {"units": 64, **FINE}),
+    "mean": ("age", FINE),
 }
 """Numbers that every type below holds, so that only the type can be wrong."""
 

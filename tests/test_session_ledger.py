@@ -385,20 +385,17 @@ def test_a_best_price_under_the_same_request_is_that_of_the_same_prices(
     """Offers are clipped into the same numbers for all of these; only the prices tell the questions apart."""
 
     def ask(**changes: Any) -> Release:
-        return visits.best_price(
-            "page", **({"bounds": (1, 40), "continuous": True, "epsilon": 0.5, "request": "r"} | changes)
-        )
+        return visits.best_price("page", **({"prices": [1, 40], "epsilon": 0.5, "request": "r"} | changes))
 
     first = ask()
     assert [ask().to_json() for _ in range(3)] == [first.to_json()] * 3
     assert ledger.remaining("clicks") == 0.5
-    listed = {"bounds": None, "continuous": False, "prices": [1, 40]}
-    for changes in ({"bounds": (0, 40)}, {"bounds": (1, 41)}, {"epsilon": 0.25}, {"max_rows_per_unit": 2}, listed):
+    for changes in ({"prices": [2, 40]}, {"prices": [1, 20, 40]}, {"epsilon": 0.25}, {"max_rows_per_unit": 2}):
         with pytest.raises(RequestReusedError):
             ask(**changes)
     assert ledger.account("clicks").entries == 2
     checked = check(first.to_json(), ledger=ledger)
-    assert (checked.epsilon, checked.error_bound, checked.charged) == (0.5, False, True)
+    assert (checked.epsilon, checked.error_bound, checked.charged) == (0.5, True, True)
 
 
 def test_a_certificate_of_an_unknown_question_is_none(visits: dps.Dataset) -> None:

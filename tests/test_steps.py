@@ -21,7 +21,6 @@ QUESTIONS: dict[str, Any] = {
     "median": lambda data, **given: data.median("gain", **given),
     "quantile": lambda data, **given: data.quantile("gain", 0.75, **given),
     "quantiles": lambda data, **given: data.quantiles("gain", [0.25, 0.5, 0.75], **given),
-    "best_price": lambda data, **given: data.best_price("gain", **given),
 }
 
 
@@ -100,32 +99,13 @@ def test_all_kinds_of_tables_say_their_types(tmp_path: Path) -> None:
 
 
 def test_contradictions_are_refused(untyped: dps.Dataset) -> None:
-    for name, ask in QUESTIONS.items():
+    for ask in QUESTIONS.values():
         with pytest.raises(dps.errors.InvalidParameterError, match=r"^continuous=True: .* because a step is given"):
             ask(untyped, bounds=(0, 10), step=1, continuous=True, epsilon=1.0)
         with pytest.raises(dps.errors.InvalidParameterError, match=r"^continuous=<str>: expected True or False"):
             ask(untyped, bounds=(0, 10), continuous="yes", epsilon=1.0)
         with pytest.raises(dps.errors.InvalidParameterError, match=r"^bounds="):
             ask(untyped, bounds=(10, 0), epsilon=1.0)
-        if name == "best_price":
-            with pytest.raises(
-                dps.errors.InvalidParameterError, match=r"^step=1: .* because a list of prices is given"
-            ):
-                ask(untyped, prices=[1, 2], step=1, epsilon=1.0)
-            with pytest.raises(
-                dps.errors.InvalidParameterError, match=r"^continuous=True: .* a list of prices is given"
-            ):
-                ask(untyped, prices=[1, 2], continuous=True, epsilon=1.0)
-
-
-def test_prices_between_bounds_at_a_step_are_those_of_the_list(untyped: dps.Dataset) -> None:
-    stepped = untyped.best_price("gain", bounds=(0, 9000), step=0.5, epsilon=1.0)
-    listed = untyped.best_price("gain", prices=[number / 2 for number in range(1, 18_001)], epsilon=1.0)
-    assert (stepped.candidates, stepped.error_bound) == (listed.candidates, listed.error_bound)
-    assert stepped.candidates["lowest"] == 0.5
-    for bounds, step, argument in (((0, 10**7), 1, "step"), ((-1, 5), 1, "bounds"), ((0, 10), 3, "step")):
-        with pytest.raises(dps.errors.InvalidParameterError, match=f"^{argument}="):
-            untyped.best_price("gain", bounds=bounds, step=step, epsilon=1.0)
 
 
 def test_the_command_line_says_so_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -179,8 +179,6 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.mechanisms.BestOfRuns": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.ClippingBoundMechanism.pmf": {"above": [0] * 51},
     **{f"dpselect.mechanisms.ConcaveMechanism.{each}": CURVE for each in ("draw", "law", "plan")},
-    "dpselect.mechanisms.MarginalsMechanism": {"bounds": [(0, 10), (0, 10)]},
-    "dpselect.mechanisms.MarginalsMechanism.draw": {"values": [[1.0, 2.0], [3.0, 4.0]]},
     "dpselect.DiscreteGaussianMechanism": {"squared_sensitivity": 1},
     "dpselect.Format.check": {"allowed": [], "source": "frames"},
     **{

@@ -388,14 +388,6 @@ Quantiles = Annotated[
         " better for very many levels.",
     ),
 ]
-Units = Annotated[
-    int | None,
-    Argument(
-        "whole",
-        "Number of units, if it is publicly known; units without a value then count as the midpoint of the bounds."
-        " Default: it is private, and released with noise.",
-    ),
-]
 BinBounds = Annotated[
     tuple[float, float],
     Argument(
@@ -437,13 +429,9 @@ Prices = Annotated[
     object,
     Argument(
         "prices",
-        f"Public prices to choose from: {_PRICES}. The error grows with the highest price. Give either this or"
-        " --bounds.",
+        f"Public prices to choose from: {_PRICES}. The error grows with the highest price.",
+        is_list=True,
     ),
-]
-PriceBounds = Annotated[
-    tuple[float, float] | None,
-    Argument("bounds", "Smallest and largest price, public, together with --step or --continuous."),
 ]
 
 UsableEpsilon = Annotated[

@@ -27,6 +27,17 @@ class Neighbours(StrEnum):
     REPLACE_ONE = "replace_one"
     """Same number of units, with all rows of one unit replaced; the number of units is public."""
 
+    def changed(self, parts: int, at_most: int | None = None) -> int:
+        """How many parts change if one unit has so many, of all that there are: a replaced one leaves and joins some.
+
+        Proof: ``proofs/counting.md``, claim 6.
+
+        >>> Neighbours.ADD_REMOVE.changed(3), Neighbours.REPLACE_ONE.changed(3), Neighbours.REPLACE_ONE.changed(3, 5)
+        (3, 6, 5)
+        """
+        both = parts if self is Neighbours.ADD_REMOVE else 2 * parts
+        return both if at_most is None else min(both, at_most)
+
 
 class EachRow:
     """The type of `ROWS`."""

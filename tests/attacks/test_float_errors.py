@@ -17,12 +17,11 @@ ODD = [5e-324, -5e-324, 1e-310, 1.7976931348623157e308, float("inf"), -float("in
 BOUNDS = (-1.0, 7.0)
 
 QUESTIONS: dict[str, Callable[[dps.Dataset], dps.Release]] = {
-    "mean": lambda data: data.mean("value", bounds=BOUNDS, step=0.8, units=9, epsilon=1.0),
+    "mean": lambda data: data.mean("value", bounds=BOUNDS, step=0.8, epsilon=1.0),
     "median": lambda data: data.median("value", bounds=BOUNDS, continuous=True, epsilon=1.0),
     "median of a grid": lambda data: data.median("value", bounds=BOUNDS, step=0.5, epsilon=1.0),
     "quantiles": lambda data: data.quantiles("value", [0.2, 0.6], bounds=BOUNDS, continuous=True, epsilon=1.0),
     "price": lambda data: data.best_price("value", prices=[0.7, 2.0], epsilon=1.0),
-    "price within bounds": lambda data: data.best_price("value", bounds=(0.0, 7.0), continuous=True, epsilon=1.0),
     "density": lambda data: data.density("value", bounds=BOUNDS, bins=3, epsilon=1.0),
     "sum": lambda data: data.best_by("kind", candidates=["a", "b"], sum="value", clip=(0, 5), scale=10, epsilon=1.0),
 }

@@ -104,28 +104,6 @@ def test_a_price_for_people(capsys: Captured) -> None:
     ]
 
 
-def test_a_price_between_bounds(capsys: Captured) -> None:
-    status, out, err = run(
-        capsys, "best-price", *GAIN, "--bounds", "500", "1e4", "--continuous", "--max-rows-per-unit", "2"
-    )
-    assert (status, err) == (0, "")
-    head, value, *rest = out.splitlines()
-    assert head == "capital_gain"
-    assert 6500 < float(value) <= 7298
-    assert rest == [
-        "",
-        "Differentially private: epsilon = 1, when one person_id is added or removed.",
-        "No bound on the error holds for all data; with a step or a list of prices there is one.",
-        "How many units (person_id) had usable rows was not released: --usable-epsilon 0.05 would tell.",
-        "Drawn by PriceMechanism, out of all prices from 500 to 10000, from at most 2 rows of each person_id. "
-        "Nothing was charged to a ledger; the costs of releases on the same data add up.",
-    ]
-    _, out, _ = run(capsys, "best-price", *GAIN, "--bounds", "0", "9.5", "--continuous", "--json")
-    certificate = json.loads(out)
-    assert certificate["candidates"] == {"source": "bounds", "lower": 0.0, "upper": 9.5}
-    assert (certificate["error_bound"], certificate["mechanism"]["sensitivity"]) == (None, 9.5)
-
-
 def test_json_of_a_price(capsys: Captured, tmp_path: Path) -> None:
     names = tmp_path / "prices.txt"
     names.write_text("7000\n500.5\n")
@@ -265,7 +243,7 @@ def test_help_of_a_price(capsys: Captured) -> None:
     status, out, err = run(capsys, "best-price", "--help-all")
     assert (status, err) == (0, "")
     assert "dpselect best-price adult.csv capital_gain" in out
-    for option in ("--unit", "--prices", "--bounds", "--epsilon", "--max-rows-per-unit", "--json"):
+    for option in ("--unit", "--prices", "--epsilon", "--max-rows-per-unit", "--json"):
         assert option in out
 
 

@@ -28,10 +28,9 @@ SAID: list[tuple[list[str], str]] = [
     (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step='1/0': expected a number"),
     (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds='1e-999999999': expected two numbers"),
     (
-        ["best-price", *AGES, "--prices", "1,2", "--continuous"],
-        "--continuous: expected nothing, because a list of prices is given.",
+        ["median", *AGES, *BOUNDS, "--step", "1", "--continuous"],
+        "--continuous: expected nothing, because a --step is given.",
     ),
-    (["mean", *AGES, *STEP, "--units", "0"], "--units=0: expected a whole number >= 1."),
     ([*SUMS, "--clip", "300", "--epsilon", "1"], "--clip takes two numbers, not one. Smallest and largest amount that"),
     ([*SUMS, "--clip=300", "--epsilon", "1"], "--clip takes two numbers, not one."),
     (["median", *AGES[:2], "--bounds", "0", *AGES[2:]], "--bounds takes two numbers, not one. Smallest and"),

@@ -23,10 +23,8 @@ from dpselect.mechanisms import (
     ExponentialNoiseTopK,
     GaussianThresholdCounts,
     GeometricMechanism,
-    MeanMechanism,
     Mechanism,
     PartitionSelection,
-    PriceMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     StopCandidate,
@@ -45,7 +43,6 @@ from tests.reference import (
     joint_quantiles,
     partition_selection,
     permute_and_flip,
-    prices,
     quantile,
     stop_candidate,
     threshold_counts,
@@ -111,8 +108,7 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
         at_once = noting(lambda *asked: order(*asked).tolist(), is_sorted=False)
         patch.setattr(ExponentialNoiseTopK, "select", lambda mechanism, given: at_once(mechanism, given, mechanism.k))
 
-        for kind in (QuantileMechanism, PriceMechanism, MeanMechanism):
-            patch.setattr(kind, "draw", noting(low, is_sorted=True))
+        patch.setattr(QuantileMechanism, "draw", noting(low, is_sorted=True))
         first = noting(lambda mechanism, *_: float(mechanism.candidates[0]), is_sorted=True)
         patch.setattr(UnboundedQuantileMechanism, "draw", first)
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
@@ -189,10 +185,6 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _jointly(mechanism, given, cuts)
         case QuantilesMechanism():
             law = _halving(mechanism, given, cuts)
-        case PriceMechanism():
-            law = _price(mechanism, given, cuts)
-        case MeanMechanism():
-            law = _mean(mechanism, given, cuts)
         case GeometricMechanism():
             law = _noise(mechanism, given)
         case DiscreteGaussianMechanism():
@@ -339,29 +331,6 @@ def _halving(mechanism: QuantilesMechanism, values: tuple[float, ...], cuts: Seq
         ]
         found.append(halving.density(exact, answers, levels=levels, bounds=bounds, scale=scale))
     return found
-
-
-def _price(mechanism: PriceMechanism, offers: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:
-    """The density next to both ends of each cell, inside it: between them losses lie between those at the ends."""
-    bounds, scale = (Fraction(mechanism.bounds[0]), Fraction(mechanism.bounds[1])), Fraction(mechanism.scale)
-    exact = [min(Fraction(min(offer, float(bounds[1]))), bounds[1]) for offer in offers]
-    inside = sorted({*bounds, *(cut for cut in cuts if bounds[0] < cut < bounds[1])})
-    masses = prices.masses(exact, cuts=inside, scale=scale, bounds=bounds)
-    found: list[Fraction] = []
-    for (low, high), mass in zip(pairwise(inside), masses, strict=True):
-        buyers = sum(offer >= high for offer in exact)
-        rise = exp(buyers * (low - high) / scale)  # of the density at the lower end, over that at the upper one
-        length = high - low if buyers == 0 else scale / buyers * (1 - rise)
-        found += [mass / length * rise, mass / length]
-    return found
-
-
-def _mean(mechanism: MeanMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:
-    """Both bounds' probabilities, and the density between."""
-    mean, count = mechanism._mean(np.array(values))
-    scale = Fraction(mechanism.scale_for(count))
-    ends = [exp(-abs(mean - end) / scale) / 2 for end in (cuts[0], cuts[-1])]
-    return [*ends, *(exp(-abs(at - mean) / scale) / (2 * scale) for at in (*cuts, *_inner(cuts)))]
 
 
 def _noise(mechanism: GeometricMechanism, counts: tuple[int, ...]) -> list[Fraction]:

@@ -362,18 +362,7 @@ QUESTIONS: dict[str, Query] = {
     "best_price of two rows": Query(
         lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, max_rows_per_unit=2), TWICE, TWO, less=2.5
     ),
-    **{
-        f"best_price between {bounds}": Query(
-            lambda q, e, bounds=bounds: q.best_price("paid", bounds=bounds, continuous=True, epsilon=e),
-            NUMBERS,
-            ONE,
-            less=2.5,
-        )
-        for bounds in ((0, 3), (1, 3))
-    },
-    "mean": Query(lambda q, e: q.mean("paid", units=4, epsilon=e, **GRID), NUMBERS, ONE),
-    "mean of few": Query(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
-    "mean and its units": Query(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
+    "mean": Query(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
     "variance": Query(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
     "std": Query(lambda q, e: q.std("paid", epsilon=e, **GRID), FEW, ONE),
     "histogram in bins": Query(lambda q, e: q.histogram("paid", bins=[0, 1, 3], epsilon=e), NUMBERS, ONE),
@@ -420,8 +409,7 @@ QUESTIONS: dict[str, Query] = {
             ),
             ("upper_bound", 2, lambda q, e: q.by(**_by(2)).upper_bound("paid", step=0.5, epsilon=e)),
             ("best_price", 1, lambda q, e: q.by(**_by(1)).best_price("paid", prices=[1, 3], epsilon=e)),
-            ("mean", 1, lambda q, e: q.by(**_by(1)).mean("paid", units=3, epsilon=e, **GRID)),
-            ("mean and its units", 2, lambda q, e: q.by(**_by(2)).mean("paid", epsilon=e, **GRID)),
+            ("mean", 2, lambda q, e: q.by(**_by(2)).mean("paid", epsilon=e, **GRID)),
             ("density", 2, lambda q, e: q.by(**_by(2)).density("paid", bins=2, epsilon=e, **RANGE)),
         )
     },
@@ -438,7 +426,7 @@ AT_NIGHT = (
     *("quantile 0.9 without bounds", "quantile 1 without bounds"),
     *("sum (-2, 3)", "sum scaled", "best_by (-3, 0)"),
     *("best_price (0.5, 2, 2.5)", "quantiles joint of two rows", "quantile 0.5 line of two rows"),
-    *(name for name in QUESTIONS if "groups" in name and not name.startswith(("count", "most_common in", "mean and"))),
+    *(name for name in QUESTIONS if "groups" in name and not name.startswith(("count", "most_common in", "mean"))),
 )
 """By day their parts are tried by themselves, other levels, clips and prices, and other questions in groups."""
 
@@ -484,9 +472,7 @@ BOUNDED = (
     "quantiles (0.75, 0.25) joint line",
     "quantiles (0, 0.5, 1) halving line",
     "best_price (1, 2, 3)",
-    "best_price between (0, 3)",
     "mean",
-    "mean and its units",
     "variance",
     "histogram in bins",
     "density",

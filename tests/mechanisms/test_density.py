@@ -122,28 +122,3 @@ def test_samples_follow_the_data_and_more_epsilon_more_closely() -> None:
         for e in (0.01, 0.1, 10.0)
     ]
     assert mean[0] > 2 * mean[1] > 4 * mean[2]
-
-
-def test_marginals_cost_what_they_cost_together() -> None:
-    marginals = dps.mechanisms.MarginalsMechanism(epsilon=3.0, bounds=[(0, 1), (0, 10), (-1, 1)], k=30)
-    assert (marginals.event.count, marginals.event.epsilon) == (3, 3.0)
-    random = np.random.default_rng(3)
-    values = np.stack([random.random(4000) * 0.1, 9.0 + random.random(4000), np.zeros(4000)], axis=1)
-    drawn = marginals.draw(values)
-    assert drawn.shape == (30, 3)
-    assert np.median(drawn[:, 0]) < 0.2
-    assert np.median(drawn[:, 1]) > 8.0
-
-
-def test_rows_and_bounds_are_checked_in_several_dimensions() -> None:
-    kind: Any = dps.mechanisms.MarginalsMechanism
-    each = kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], k=3)
-    for bad in ([], [[0.5]], [[0.5, math.nan]], [["a", "b"]], [0.5, 0.5], None, [[0.5, 0.5], [0.5]]):
-        with pytest.raises(dps.errors.InvalidDataError, match="values"):
-            each.draw(bad)
-    for bad in ([], (0, 1), [(1, 0), (0, 1)], None):
-        with pytest.raises(dps.errors.InvalidParameterError, match="bounds"):
-            kind(epsilon=1.0, bounds=bad)
-    with pytest.raises(dps.errors.InvalidParameterError, match="replace_one"):
-        kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], neighbours="add_remove")
-    assert each.draw([[-math.inf, 2.0]]).shape == (3, 2)

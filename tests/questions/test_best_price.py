@@ -41,37 +41,6 @@ def test_the_plan(rows: int, epsilon: float, scale: float) -> None:
     assert task.event == dpselect.PermuteAndFlip(epsilon=epsilon, sensitivity=1).event
 
 
-def test_the_plan_between_bounds() -> None:
-    task = planned(BestPrice, bounds=(2, 10), continuous=True, epsilon=0.5, max_rows_per_unit=3)
-    assert task.mechanism == dpselect.mechanisms.PriceMechanism(epsilon=0.5, bounds=(2, 10), values_per_unit=3)
-    assert (task.mechanism.scale, task.terms.sensitivity.value, task.max_rows_per_unit) == (60.0, 30.0, 3)
-    assert task.mechanism.neighbours is Neighbours.ADD_REMOVE
-    assert task.domain == PublicDomain(0.0, 10.0)
-    assert task.event == dpselect.accounting.BoundedRangeEvent(epsilon=0.5)
-
-
-@pytest.mark.parametrize("upper", [0.1, 1 / 3, 9.99, 1e300, 5e-324])
-@pytest.mark.parametrize("rows", [1, 3, 10])
-def test_what_is_certified_between_bounds_is_what_the_noise_is_made_for(upper: float, rows: int) -> None:
-    task = planned(BestPrice, bounds=(0, upper), continuous=True, epsilon=1.0, max_rows_per_unit=rows)
-    assert task.terms.sensitivity.value == task.mechanism.sensitivity >= rows * Fraction(upper)
-
-
-def test_the_draws_between_bounds_follow_the_law() -> None:
-    """The control is the law at another number of rows."""
-    offers, cuts = [2.0, 2.0, 3.0, 5.0, 5.0, 0.5], np.linspace(1, 5, 9)
-    task = planned(BestPrice, bounds=(1, 5), continuous=True, epsilon=4.0, max_rows_per_unit=2)
-    counts = np.histogram([released(task, offers).value for _ in range(4000)], bins=cuts)[0]
-    laws = [
-        np.diff(
-            dpselect.mechanisms.PriceMechanism(epsilon=4.0, bounds=(1, 5), values_per_unit=rows).law(offers).cdf(cuts)
-        )
-        for rows in (2, 1)
-    ]
-    assert p_value(counts, laws[0]) > NEVER
-    assert p_value(counts, laws[1]) < NEVER
-
-
 def test_the_draws_follow_the_law() -> None:
     """The control is the law at another number of rows."""
     offers = [2.0, 2.0, 3.0, 5.0, 5.0]
@@ -104,19 +73,13 @@ def test_bad_rows_per_unit(rows: Any) -> None:
 
 
 def test_bad_prices_and_epsilon() -> None:
-    with pytest.raises(InvalidCandidatesError, match=r"^prices="):
-        planned(BestPrice, prices=[], epsilon=1.0)
+    for prices in ([], None):
+        with pytest.raises(InvalidCandidatesError, match=r"^prices="):
+            planned(BestPrice, prices=prices, epsilon=1.0)
     with pytest.raises(InvalidParameterError, match=r"^epsilon="):
         planned(BestPrice, prices=[1], epsilon=0.0)
     with pytest.raises(InvalidParameterError, match=r"^sensitivity="):
-        planned(BestPrice, bounds=(0, 1e300), continuous=True, epsilon=1.0, max_rows_per_unit=10**9)
-
-
-def test_either_prices_or_bounds() -> None:
-    with pytest.raises(InvalidCandidatesError, match=r"^prices=None: expected either"):
-        planned(BestPrice, epsilon=1.0)
-    with pytest.raises(InvalidCandidatesError, match=r"^prices=<given together with bounds>: expected either"):
-        planned(BestPrice, prices=[1], bounds=(1, 2), epsilon=1.0)
+        planned(BestPrice, prices=[1e300], epsilon=1.0, max_rows_per_unit=10**9)
 
 
 def test_the_certificate() -> None:
@@ -134,17 +97,6 @@ def test_the_certificate() -> None:
     assert release.receipt is None
     assert all((ROOT / page).is_file() for page in release.proofs)
     assert hasattr(dpselect.mechanisms, release.mechanism)
-
-
-def test_the_certificate_of_a_price_between_bounds() -> None:
-    release = released(planned(BestPrice, bounds=(2.5, 20), continuous=True, epsilon=0.5, max_rows_per_unit=2), [40.0])
-    assert (release.task, release.mechanism, release.rounds, release.delta) == ("best_price", "PriceMechanism", 1, 0.0)
-    assert (release.sensitivity, release.monotonic, release.neighbours) == (40.0, True, Neighbours.ADD_REMOVE)
-    assert release.candidates == {"source": "bounds", "lower": 2.5, "upper": 20.0}
-    assert release.to_dict()["error_bound"] is None
-    assert release.proofs == ("proofs/prices.md", "proofs/falling_scores.md", "proofs/exact_sampling.md")
-    assert all((ROOT / page).is_file() for page in release.proofs)
-    assert type(release.value) is float
 
 
 def test_the_certificate_does_not_depend_on_the_offers() -> None:

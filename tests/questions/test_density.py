@@ -71,7 +71,7 @@ def test_edges_are_shown_with_the_digits_that_tell_them_apart() -> None:
         rows = _released(planned(Density, bounds=bounds, bins=count, epsilon=1.0), []).table()[1]
         shown = [float(row[0].partition(" to ")[0]) for row in rows]
         assert all(one < other for one, other in pairwise(shown))
-        assert shown == pytest.approx(bins.edges[:-1].tolist(), abs=float(np.diff(bins.edges).max()) / 50)
+        assert shown == pytest.approx(list(bins.edges[:-1]), abs=float(np.diff(bins.edges).max()) / 50)
 
 
 def test_no_epsilon_is_refused_before_anything_is_read() -> None:

@@ -186,10 +186,6 @@ def test_a_table_has_the_bound_of_each_group() -> None:
     assert bounds[0] > 3 * bounds[1]
     table = pd.DataFrame(columns(release))
     assert (table["upper"] - table["released"]).tolist() == pytest.approx(bounds)
-    with_units = data.mean("age", bounds=(0, 120), step=1, units=7, epsilon=1.0)
-    assert (pd.DataFrame(columns(with_units))["upper"] - with_units.value).tolist() == pytest.approx(
-        [with_units.error_bound]
-    )
 
 
 @pytest.mark.parametrize("name", ["mean", "variance", "std"])

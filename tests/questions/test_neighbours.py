@@ -99,9 +99,6 @@ PLANS: dict[str, Callable[[Neighbours], Any]] = {
         Quantiles, levels=[0.25, 0.5], bounds=(0, 3), continuous=True, epsilon=1.0, neighbours=relation
     ),
     "best_price": lambda relation: planned(BestPrice, prices=[1, 2, 4], epsilon=1.0, neighbours=relation),
-    "best_price between bounds": lambda relation: planned(
-        BestPrice, bounds=(1, 4), continuous=True, epsilon=1.0, neighbours=relation
-    ),
     "upper_bound": lambda relation: planned(UpperBound, lower=0, step=1, epsilon=1.0, neighbours=relation),
     "density": lambda relation: planned(Density, bounds=(0, 1), bins=4, epsilon=1.0, neighbours=relation),
 }

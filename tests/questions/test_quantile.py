@@ -15,7 +15,7 @@ import dpselect
 from dpselect import Neighbours, Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantileMechanism
-from dpselect.questions.numbers import rank_sensitivity
+from dpselect.mechanisms.quantiles import rank_sensitivity
 from dpselect.questions.quantiles import Quantile
 from dpselect.summaries import PublicDomain, UnitValues
 from tests import rank_laws
@@ -113,7 +113,7 @@ def test_a_table_and_an_array_have_the_same_law() -> None:
 def test_the_mechanism_draws_with_the_sensitivity_that_is_proved(level: float, rows: int) -> None:
     for domain in (AGES, ANY_AGE):
         mechanism = quantile(level, domain, epsilon=1.0, max_rows_per_unit=rows).mechanism
-        assert mechanism.sensitivity == rank_sensitivity(level, max_rows_per_unit=rows).value
+        assert mechanism.sensitivity == rank_sensitivity(level, values_per_unit=rows).value
 
 
 @pytest.mark.parametrize(("level", "rows"), [(0.5, 1), (0.2, 2)])

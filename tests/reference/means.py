@@ -36,14 +36,3 @@ def on_the_grid(value: Fraction, *, step: Fraction) -> int:
 def exact_mean(values: Sequence[Fraction], *, step: Fraction) -> Fraction:
     """The mean of the values' grid points: one sum of integers."""
     return step * Fraction(sum(on_the_grid(value, step=step) for value in values), len(values))
-
-
-def mean_of_units(values: Sequence[Fraction | None], *, units: int) -> Fraction:
-    """The mean over a public number of units of values in [0, 1]: those without one count as the middle.
-
-    >>> mean_of_units([Fraction(1), None], units=4)
-    Fraction(5, 8)
-    """
-    half = Fraction(1, 2)
-    total = sum((value - half for value in values if value is not None), Fraction(0))
-    return min(max(half + total / units, Fraction(0)), Fraction(1))

@@ -12,7 +12,6 @@ import pytest
 
 from dpselect import Neighbours
 from dpselect.mechanisms import PriceListMechanism
-from dpselect.questions.prices import price_sensitivity
 from tests.reference.best_price import (
     cut_off,
     exp_epsilon,
@@ -46,8 +45,8 @@ def test_sensitivity_and_range_are_what_is_claimed_and_no_less(
     """Enough contributions to attain both: all offers at one price each."""
     contributions = [*CONTRIBUTIONS, *((price,) * 3 for price in prices)]
     changes = movements(pairs(UNITS[:2], contributions), prices, most=most)
-    claimed = price_sensitivity(max(prices), max_rows_per_unit=most)
-    assert sensitivity(changes) == claimed.value == most * max(prices)
+    claimed = PriceListMechanism(epsilon=1.0, prices=prices, values_per_unit=most).sensitivity
+    assert sensitivity(changes) == claimed == most * max(prices)
     assert score_range(changes) == proved_range(prices, most=most, replaced=pairs is replace_one_pairs)
 
 

@@ -223,7 +223,18 @@ def test_a_value_with_an_event_and_a_scale() -> None:
         absolute.sensitivity_for(0)
     for call in (absolute.sensitivity_for, absolute.scale_for):
         with pytest.raises(InvalidParameterError, match="n=None"):
-            call()
+            call(None)
+
+
+def test_the_error_bound_holds_as_often_as_it_says() -> None:
+    mechanism = dps.mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, 120), step=1)
+    bound = mechanism.error_bound(50)
+    assert bound == pytest.approx(2.4 * math.log(100))
+    missed = sum(abs(mechanism.draw([60.0] * 50) - 60.0) > bound for _ in range(3000))
+    assert p_value(np.array([missed, 3000 - missed]), np.array([0.01, 0.99])) > NEVER
+    assert dps.mechanisms.MeanMechanism(epsilon=1e-6, bounds=(0, 120), step=1).error_bound(1) == 120.0
+    with pytest.raises(InvalidParameterError, match="no bound is stated"):
+        dps.mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, 120), step=1, score="squared").error_bound(5)
 
 
 @pytest.mark.parametrize(("bounds", "is_line"), [((0, math.inf), True), (None, True), ((5, 1), False), ((1,), False)])

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from dpselect import Neighbours
-from dpselect.questions.numbers import rank_sensitivity
+from dpselect.mechanisms.quantiles import rank_sensitivity
 from tests.reference.counting import is_monotone, score_range, sensitivity
 from tests.reference.unit_values import (
     Contribution,
@@ -45,7 +45,7 @@ def test_the_rank_score_moves_by_what_is_claimed_and_no_less(level: Fraction, mo
     claimed = most * max(level, 1 - level)
     assert sensitivity(changes) == claimed  # type: ignore[arg-type]
     assert score_range(changes) <= rank_range(level, most=most)  # type: ignore[arg-type]
-    moved = rank_sensitivity(float(level), max_rows_per_unit=most)
+    moved = rank_sensitivity(float(level), values_per_unit=most)
     assert 0 <= moved.value - claimed < 1e-15
     assert moved.monotonic == is_monotone(changes) == (level in (0, 1))  # type: ignore[arg-type]
 
@@ -57,7 +57,7 @@ def test_with_one_row_at_the_extremes_a_replaced_unit_moves_scores_by_no_more(le
         changes = replaced_movements(UNITS, CONTRIBUTIONS, GRID, level=level, most=most)
         assert score_range(changes) == most  # type: ignore[arg-type]
     relation = Neighbours.REPLACE_ONE
-    assert not rank_sensitivity(float(level), max_rows_per_unit=1, neighbours=relation).monotonic
+    assert not rank_sensitivity(float(level), values_per_unit=1, neighbours=relation).monotonic
 
 
 @both_domains
@@ -65,7 +65,7 @@ def test_with_one_row_at_the_extremes_a_replaced_unit_moves_scores_by_no_more(le
 @every_level
 def test_replacing_a_unit_moves_the_rank_score_by_its_rows(level: Fraction, most: int, cells: bool) -> None:
     changes = replaced_movements(UNITS, CONTRIBUTIONS, GRID, level=level, most=most, cells=cells)
-    claimed = rank_sensitivity(float(level), max_rows_per_unit=most, neighbours=Neighbours.REPLACE_ONE).value
+    claimed = rank_sensitivity(float(level), values_per_unit=most, neighbours=Neighbours.REPLACE_ONE).value
     assert sensitivity(changes) == claimed == most  # type: ignore[arg-type]
     assert score_range(changes) <= 2 * most  # type: ignore[arg-type]
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpselect import ExponentialNoiseTopK, Neighbours
-from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism, TopKPlan
+from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
 from dpselect.questions.counts import Count, Histogram
 from dpselect.questions.density import InBins
 from dpselect.questions.moments import Mean, Variance
@@ -116,7 +116,7 @@ def _law_of_one(task: Any, summary: Any) -> Law:
             return [_noisy(task.mechanism, int(summary.totals[0]))]
         case InBins():
             return _of_bins(task, task.public_bins.tally(summary.values))
-        case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
+        case BestPrice():
             return [task.mechanism.pmf(summary.values)]
         case Quantiles() if task.mechanism.method == "halving":
             return [np.sort(summary.values)]  # no formula; but it is a function of these
@@ -124,13 +124,11 @@ def _law_of_one(task: Any, summary: Any) -> Law:
             return [task.mechanism.pmf(summary.values)]
         case Median() if task.domain.grid is not None:
             return [task.mechanism.pmf(summary.values)]
-        case Mean(units=None) | Variance():
+        case Mean() | Variance():
             points = np.arange(-400, 3201) * (task.whole // 40)
             return [task.mechanism.cdf(each, points) for each in task.exact(summary.values)]
-        case Median() | Quantiles() | BestPrice() | Mean():
+        case Median() | Quantiles():
             points = np.linspace(task.domain.lower, task.domain.upper, 61)
-            if isinstance(task, BestPrice):
-                return [task.mechanism.law(summary.values).cdf(points)]
             if isinstance(task, Quantiles):
                 return [joint_law.cdf(task.mechanism, summary.values, points)]
             return [task.mechanism.cdf(summary.values, points)]

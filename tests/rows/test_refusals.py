@@ -121,7 +121,7 @@ TYPED: dict[str, tuple[str, Ask, str]] = {
     ),
     "a mean of dates": (
         "day",
-        lambda data: data.mean("day", bounds=(0, 9), step=1, units=9, epsilon=1.0),
+        lambda data: data.mean("day", bounds=(0, 9), step=1, epsilon=1.0),
         "a column of numbers",
     ),
     "a price of booleans": ("flag", lambda data: data.best_price("flag", prices=[1], epsilon=1.0), "column of numbers"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidParameterError
-from dpselect.summaries import GrowingBins, PublicBins
+from dpselect.summaries import PublicBins
 
 
 def test_an_edge_written_as_a_decimal_begins_its_bin() -> None:
@@ -42,7 +42,7 @@ def test_every_value_is_counted_once_where_the_edges_say(
     bins = PublicBins.given((lower, lower + width), count)
     expected = [0] * count
     for value in values:
-        inside = [edge <= value for edge in bins.edges[1:-1].tolist()]
+        inside = [edge <= value for edge in bins.edges[1:-1]]
         expected[sum(inside)] += 1
     assert bins.tally(np.array(values, dtype=np.float64)).tolist() == expected
 
@@ -70,7 +70,7 @@ def test_the_certificate_says_what_the_bins_are() -> None:
 
 @pytest.mark.parametrize("per_ten", [1, 3, 10])
 def test_growing_bins_are_as_many_for_each_factor_of_ten(per_ten: int) -> None:
-    bins = GrowingBins.given(per_ten)
+    bins = PublicBins.growing(per_ten)
     tens = [float(f"1e{power}") for power in range(-9, 19)]
     assert np.diff(bins.places(np.array(tens))).tolist() == [per_ten] * 27
     assert np.diff(bins.places(-np.array(tens[1:]))).tolist() == [-per_ten] * 26
@@ -85,4 +85,4 @@ def test_growing_bins_are_as_many_for_each_factor_of_ten(per_ten: int) -> None:
 @pytest.mark.parametrize("bins", [0, 1001, 2.0, None, "7"])
 def test_what_is_no_number_of_growing_bins_is_refused(bins: object) -> None:
     with pytest.raises(InvalidParameterError, match="bins"):
-        GrowingBins.given(bins)
+        PublicBins.growing(bins)

@@ -206,10 +206,9 @@ def test_an_error_stands_beside_its_field(change: dict[str, str], field: str, ex
 @pytest.mark.parametrize("name", BY_NAME)
 def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     about, site = BY_NAME[name], Site(source=ADULT, unit="person_id")
-    alone = {"bounds.lower-end": "", "bounds.upper-end": "", "step": ""} if name == "best_price" else {}
     dates = {"bounds.lower-end": "2026-01-01", "bounds.upper-end": "2026-01-31"} if name == "best_date" else {}
     every_unit = {"column": "", "candidates": ""} if name == "count" else {"bins": ""} if name == "histogram" else {}
-    form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **alone, **dates, **every_unit})
+    form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **dates, **every_unit})
     plan = planned(form)
     assert plan is not None, form.errors
     assert plan.why.startswith(f"Drawn by {plan.forecast.mechanism}")

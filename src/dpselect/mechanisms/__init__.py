@@ -9,11 +9,9 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
-    from dpselect.mechanisms.density import MarginalsMechanism as MarginalsMechanism
     from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
-    from dpselect.mechanisms.integers import GridMechanism as GridMechanism
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
     from dpselect.mechanisms.mean import LaplaceMechanism as LaplaceMechanism

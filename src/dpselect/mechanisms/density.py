@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-from dpselect.checks import finite_bounds, members_in_order, one_of, positive_count, positive_epsilon
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.checks import finite_bounds, one_of, positive_count
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.distance_shells import Cells, CumulativeCounts, Histograms, Positions, Shells
 from dpselect.mechanisms.mechanism import MechanismValue
@@ -253,71 +251,3 @@ def shares(noisy: IntArray) -> FloatArray:
     from_right = np.minimum.accumulate(reached[::-1])[::-1]
     # Half the sum of both never decreases. No other such function has a smaller largest difference from `reached`.
     return np.diff(from_left / 2.0 + from_right / 2.0, prepend=0.0) / total
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarginalsMechanism(MechanismValue):
-    """Draws a sample of each of r coordinates separately, by `DensityMechanism` with ``epsilon / r`` each.
-
-    They say nothing about how coordinates are related: a row of the answer is no point of the joint distribution.
-
-    Args:
-        bounds: for each coordinate ``(lower, upper)``, public.
-        k: as for `DensityMechanism`.
-        neighbours: ``"replace_one"``, and nothing else.
-
-    Proof: ``proofs/density.md``, claim 4. Source: Wasserman & Zhou (2010).
-
-    >>> import numpy as np
-    >>> mechanism = MarginalsMechanism(epsilon=2.0, bounds=[(0, 100), (0, 10)], k=20)
-    >>> mechanism.event
-    ComposedEvent(event=BoundedRangeEvent(epsilon=1.0), count=2)
-    >>> ages_and_grades = np.stack([np.linspace(20, 70, 1000), np.linspace(9, 1, 1000)], axis=1)
-    >>> mechanism.draw(ages_and_grades).shape
-    (20, 2)
-    """
-
-    epsilon: float
-    bounds: Sequence[tuple[float | Fraction, float | Fraction]]
-    k: int | None = None
-    neighbours: Neighbours = Neighbours.REPLACE_ONE
-    _one: DensityMechanism = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
-        pairs = members_in_order(self.bounds, "bounds", expected="pairs (lower, upper), at least one")
-        if not pairs:
-            raise InvalidParameterError("bounds", Shown("<none>"), "pairs (lower, upper), at least one")
-        ends = [finite_bounds(pair) for pair in pairs]
-        share = positive_epsilon(Fraction(self.epsilon) / len(ends))  # rounded down
-        one = DensityMechanism(epsilon=share, k=self.k, neighbours=self.neighbours)
-        self._set(bounds=tuple((float(lower), float(upper)) for lower, upper in ends), k=one.k, _one=one)
-
-    @property
-    def event(self) -> ComposedEvent:
-        """What all samples together cost, for accounting: one bounded-range event for each coordinate."""
-        return ComposedEvent(event=self._one.event, count=len(self.bounds))
-
-    def draw(self, values: npt.ArrayLike) -> FloatArray:
-        """Draw one sample of each coordinate, at the cost of `epsilon`.
-
-        Args:
-            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
-                bound.
-
-        Returns:
-            Shape ``(k, r)``, each column in increasing order.
-
-        Raises:
-            InvalidDataError: `values` are not what they have to be. Nothing is drawn.
-        """
-        try:
-            rows: npt.NDArray[Any] | None = np.asarray(values)
-        except Exception:  # noqa: BLE001 - the text of any error of a foreign object may be data
-            rows = None
-        columns = len(self.bounds)
-        if rows is None or rows.dtype.kind not in "fiu" or rows.ndim != 2 or rows.shape[1] != columns or len(rows) == 0:
-            raise InvalidDataError("values", Shown("<something else>"), f"numbers of shape (n, {columns}), n >= 1")
-        pairs = zip(rows.T, self.bounds, strict=True)
-        plans = [self._one.points_shells(column, bounds) for column, bounds in pairs]
-        return np.stack([shells.draw()[1] for shells in plans], axis=1)

@@ -79,6 +79,11 @@ class DiscreteGaussianMechanism(WholeNoise):
         return math.sqrt(self.variance)
 
     @property
+    def moved(self) -> float:
+        root = math.sqrt(self.squared_sensitivity)
+        return root if root.is_integer() else math.nextafter(root, math.inf)
+
+    @property
     def event(self) -> ApproximateEvent:
         return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
 

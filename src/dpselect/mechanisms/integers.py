@@ -1,10 +1,10 @@
-"""The exponential mechanism for any score: on the whole numbers below a public ceiling, or on a public grid."""
+"""The exponential mechanism on all whole numbers, for any score below a public ceiling."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count as count_up
 from numbers import Rational
@@ -14,14 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.checks import exact_number, finite_bounds, function, whole_number
+from dpselect.checks import exact_number, function, whole_number
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.grids import Grid
-from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import RangedMechanism
 from dpselect.mechanisms.noise import whole_points
-from dpselect.mechanisms.numbers import FloatArray, exact_value, native_fraction, native_grid, native_whole, shortest
-from dpselect.mechanisms.scores import NumericArray, finite_scores
+from dpselect.mechanisms.numbers import FloatArray, exact_value, native_fraction, native_whole
 
 Number = int | float | Fraction
 
@@ -243,84 +240,3 @@ def _exact(score: object) -> Fraction:
     if isinstance(score, Rational) and not is_flag:  # also those that overflow a double
         return Fraction(int(score.numerator), int(score.denominator))
     return exact_value(score, InvalidScoresError, name="score")
-
-
-_LARGEST_GRID = 10_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridMechanism(RangedMechanism):
-    r"""Draws a point x of a public grid with probability proportional to :math:`e^{s(x)/b}`, for any function s.
-
-    The exponential mechanism with the grid's points as candidates: `epsilon`-DP and `epsilon`-bounded-range. The score
-    is computed at every point. For a score of steps or lines, `PiecewiseLinearMechanism` needs no grid; for all
-    whole numbers, `IntegerMechanism` computes only a few scores.
-
-    Args:
-        bounds: ``(lower, upper)``, public.
-
-    Proof: ``proofs/exponential_mechanism.md``. Source: McSherry & Talwar (2007).
-
-    >>> mechanism = GridMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10), step=0.01)
-    >>> prices = [4.0] * 300 + [2.5] * 100
-    >>> def buyers(price):               # how many would buy: a unit moves it by one
-    ...     return sum(price <= offer for offer in prices) if price >= 2 else 0
-    >>> 2.0 <= mechanism.draw(buyers) <= 2.5
-    True
-    """
-
-    bounds: tuple[float | Fraction, float | Fraction]
-    step: float | Fraction
-    _grid: Grid = field(init=False, repr=False, compare=False)
-    _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        RangedMechanism.__post_init__(self)
-        lower, upper = finite_bounds(self.bounds)
-        grid = Grid.dividing(lower, upper, step=self.step)
-        if grid.count > _LARGEST_GRID:
-            expected = f"at most {_LARGEST_GRID} points, and this makes {grid.count}"
-            hint = "Take a larger step, or PiecewiseLinearMechanism for a score of steps or lines."
-            raise InvalidParameterError("step", self.step, expected, hint)
-        same = ExponentialMechanism(
-            epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic, neighbours=self.neighbours
-        )
-        self._set(bounds=(shortest(lower), shortest(upper)))
-        self._set(_grid=grid)
-        self._set(_mechanism=same)
-
-    @property
-    def points(self) -> FloatArray:
-        """The grid: the doubles nearest to ``lower + j * step``. Public."""
-        return native_grid(self._grid).points()
-
-    def draw(self, score: Callable[[float], object]) -> float:
-        """Draw one point of the grid, at the cost of `epsilon`.
-
-        Args:
-            score: called with each point in order. Scores are finite numbers; higher is better.
-
-        Returns:
-            A point of the grid.
-
-        Raises:
-            InvalidScoresError: a score is not a finite number. Nothing is drawn then, nor if `score` itself fails.
-
-        Proof that the draw is exact: ``proofs/exact_sampling.md``.
-        """
-        return self._grid.point(self._mechanism.select(self._scores(score)))
-
-    def pmf(self, score: Callable[[float], object]) -> FloatArray:
-        """Probability of each of `points`. For planning with public scores and for tests: it depends on every score."""
-        return self._mechanism.pmf(self._scores(score))
-
-    def error_bound(self, confidence: float = 0.99) -> float:
-        """With probability `confidence` the score drawn is at most this far below the best on the grid, whatever it is.
-
-        It depends on public arguments only, so it may be published. Proof: ``proofs/error_bounds.md``.
-        """
-        return self._mechanism.error_bound(self._grid.count, confidence)
-
-    def _scores(self, score: Callable[[float], object]) -> NumericArray:
-        function(score, "score", expected="a function of a point")
-        return finite_scores(cast("list[float]", [score(point) for point in self.points.tolist()]))

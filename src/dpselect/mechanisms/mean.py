@@ -30,8 +30,6 @@ from dpselect.privacy import Neighbours
 
 _LOW_BITS = 31
 
-MOST_UNITS = 10**9
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceMechanism(MechanismValue):
@@ -138,16 +136,10 @@ class MeanMechanism(MechanismValue):
     Values are rounded to a public grid and added up as integers, so the mean is exact. A sum of floats may change by
     more than the values do, which has broken published libraries.
 
-    With a `count` the number of values may be private: the mean is over `count` units, and units without a value count
-    as the midpoint of the bounds. If there are more values than that, the mean is proportionally farther from the
-    midpoint, but within the bounds.
-
     Args:
         score: ``"absolute"`` or ``"squared"``.
-        neighbours: ``"replace_one"``; or, with a `count`, ``"add_remove"``, which then needs half the noise. Without a
-            `count`, n is private under ``"add_remove"``, and the mean's sensitivity is unknown.
-        count: the number of units, as publicly known; only with ``score="absolute"``. None: as many units as values,
-            and their number is public.
+        neighbours: ``"replace_one"``, and nothing else: if a unit is added or removed, n is private, and the mean's
+            sensitivity is unknown.
 
     Proof: ``proofs/means.md``. Sources: Dwork, McSherry, Nissim & Smith (2006); Casacuberta et al. (2022) for the sum.
 
@@ -156,9 +148,6 @@ class MeanMechanism(MechanismValue):
     0.1
     >>> 38 < mechanism.draw([40.0] * 1000) < 42
     True
-    >>> known = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=1, count=1000, neighbours="add_remove")
-    >>> known.sensitivity_for(), 43 < known.draw([40.0] * 500) < 47  # the other 500 count as 50
-    (0.05, True)
     """
 
     epsilon: float
@@ -166,19 +155,14 @@ class MeanMechanism(MechanismValue):
     step: float | Fraction
     score: Literal["absolute", "squared"] = "absolute"
     neighbours: Neighbours = Neighbours.REPLACE_ONE
-    count: int | None = None
     _grid: Grid = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
         one_of(self.score, "score", ("absolute", "squared"))
         self._set(_grid=Grid.dividing(*_bounded(self.bounds), step=self.step))
-        if self.count is not None:
-            self._set(count=positive_count(self.count, "count", at_most=MOST_UNITS))
-            if self.score == "squared":
-                raise InvalidParameterError("count", self.count, "None with score='squared'")
-        elif self.neighbours is not Neighbours.REPLACE_ONE:
-            hint = "The number of values has to be public; or give the number of units, such as count=1000."
+        if self.neighbours is not Neighbours.REPLACE_ONE:
+            hint = "The number of values is public here; a unit added or removed changes it."
             raise InvalidParameterError("neighbours", Shown(repr(str(self.neighbours))), "'replace_one'", hint)
 
     @property
@@ -187,46 +171,44 @@ class MeanMechanism(MechanismValue):
             return BoundedRangeEvent(epsilon=self.epsilon)
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
-    def sensitivity_for(self, n: int | None = None) -> float:
+    def sensitivity_for(self, n: int) -> float:
         """How much the score of any answer can change between neighbours of n values each, rounded up.
 
         This is ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score. The squared
         score's scale comes from less than twice that: its changes at any two answers differ by at most
-        ``2 * (upper - lower)**2 / n``. With a `count` it does not depend on n; under add/remove it is half the width
-        divided by `count`.
+        ``2 * (upper - lower)**2 / n``.
 
         Raises:
-            InvalidParameterError: n is not a whole number >= 1, and there is no `count`.
+            InvalidParameterError: n is not a whole number >= 1.
         """
+        n = positive_count(n, "n")
         if self.score == "absolute":
-            return fraction_up(self._width * self._share(n))
-        count = positive_count(n, "n")
-        return fraction_up(self._width**2 * Fraction(2 * count - 1, count**2))
+            return fraction_up(self._width / n)
+        return fraction_up(self._width**2 * Fraction(2 * n - 1, n**2))
 
-    def scale_for(self, n: int | None = None) -> float:
-        """The scale b for n values, in the unit of the score; with a `count` it does not depend on n."""
+    def scale_for(self, n: int) -> float:
+        """The scale b for n values, in the unit of the score."""
         widths = self._width if self.score == "absolute" else 2 * self._width**2
         try:
-            return float(widths * self._share(n) / Fraction(self.epsilon))
+            return float(widths / positive_count(n, "n") / Fraction(self.epsilon))
         except OverflowError:
             return math.inf
 
-    def error_bound(self, n: int | None = None, *, confidence: float = 0.99) -> float:
+    def error_bound(self, n: int, *, confidence: float = 0.99) -> float:
         """With probability `confidence` the answer is at most this far from the mean, for the absolute score.
 
         It is infinite if it does not fit into a double. It does not depend on the values, so it may be published.
 
         Args:
-            n: number of values; not needed with a `count`.
+            n: number of values.
 
         Raises:
             InvalidParameterError: an argument is out of range, or the score is the squared one.
 
-        Proof: ``proofs/means.md``, claim 6.
+        Proof: ``proofs/means.md``, claim 5.
 
-        >>> mechanism = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=1, count=1000, neighbours="add_remove")
-        >>> round(mechanism.error_bound(), 3)  # 0.05 ln 100
-        0.23
+        >>> round(MeanMechanism(epsilon=1.0, bounds=(0, 100), step=1).error_bound(1000), 3)  # 0.1 ln 100
+        0.461
         """
         if self.score == "squared":
             raise InvalidParameterError(
@@ -240,8 +222,8 @@ class MeanMechanism(MechanismValue):
         """Draw the mean of `values`, at the cost of `epsilon`.
 
         Args:
-            values: shape ``(n,)``, ``n >= 1`` (with a `count` ``n >= 0``), numbers of any float or integer type;
-                infinities are clamped to the bounds.
+            values: shape ``(n,)``, ``n >= 1``, numbers of any float or integer type; infinities are clamped to the
+                bounds.
 
         Returns:
             A number within the bounds: the exact draw rounded once to the nearest double.
@@ -252,7 +234,7 @@ class MeanMechanism(MechanismValue):
         """
         mean, count = self._mean(values)
         # Distances in widths: the score then changes by 1 / n, or has range 2 / n, and no square can overflow.
-        sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(self._share(count)), self._factor)
+        sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), self._factor)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "squared":
             return draw_peak(sampler, mean, bounds=self._ends, unit=self._width, is_squared=True)
@@ -262,7 +244,7 @@ class MeanMechanism(MechanismValue):
         """Probability of an answer not above each of `points`, if the values were these. For planning."""
         mean, count = self._mean(values)
         if self.score == "absolute":
-            most = positive_sensitivity(self._width * self._share(count))
+            most = positive_sensitivity(self._width / count)
             return LaplaceMechanism(epsilon=self.epsilon, sensitivity=most, bounds=self._ends).cdf(mean, points)
         shares = (plain_points(points) / 2.0 - float(self._grid.lower) / 2.0) / float(self._width / 2)
         at_mean = float((mean - self._grid.lower) / self._width)
@@ -277,27 +259,17 @@ class MeanMechanism(MechanismValue):
     def _width(self) -> Fraction:
         return self._grid.upper - self._grid.lower
 
-    def _share(self, n: int | None) -> Fraction:
-        """Largest change of the mean, in widths: 1/n; with a count 1/count, halved if units are added or removed."""
-        if self.count is None:
-            return Fraction(1, positive_count(n, "n"))
-        return Fraction(1, self.count * (2 if self.neighbours is Neighbours.ADD_REMOVE else 1))
-
     @property
     def _factor(self) -> Literal[1, 2]:
         return 1 if self.score == "absolute" else 2
 
     def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
-        """The exact mean of the values' grid points, and over how many; over a `count` of units, within the bounds."""
+        """The exact mean of the values' grid points, and over how many."""
         plain = plain_values(values)
-        if not plain.size and self.count is None:
+        if not plain.size:
             raise InvalidDataError("values", Shown("<empty>"), "at least one number")
         total = exact_sum(grid_indices(plain, self._grid))
-        if self.count is None:
-            return self._grid.lower + self._grid.step * Fraction(total, plain.size), plain.size
-        last = self._grid.count - 1
-        share = Fraction(2 * total + (self.count - plain.size) * last, 2 * last * self.count)
-        return self._grid.lower + self._width * min(max(share, Fraction(0)), Fraction(1)), self.count
+        return self._grid.lower + self._grid.step * Fraction(total, plain.size), plain.size
 
 
 @np.errstate(all="ignore")  # a value near zero may underflow; the caller's settings must not make that an error

@@ -63,6 +63,14 @@ class WholeNoise(MechanismValue, abc.ABC):
             InvalidParameterError: `points` are not.
         """
 
+    @property
+    @abc.abstractmethod
+    def moved(self) -> float:
+        """How much one unit can change all numbers of a vector: in sum, or by the root of the sum of squares.
+
+        Proof: ``proofs/counting.md``, claim 6, and ``proofs/discrete_gaussian.md``, claim 2.
+        """
+
     @abc.abstractmethod
     def reaches(self, noise: int) -> float:
         """The probability of noise that is at least as large as a number, up to rounding. For planning."""
@@ -264,6 +272,10 @@ class GeometricMechanism(WholeNoise):
 
         rate = Fraction(self.epsilon) / self.sensitivity
         return exp_minus_at_most(noise * rate) / (1 + exp_minus(rate, _BITS)[0])
+
+    @property
+    def moved(self) -> float:
+        return float(self.sensitivity)
 
     def reaches(self, noise: int) -> float:
         return float(self._noise_up_to(-noise))

@@ -70,7 +70,7 @@ class NoisyOrder(MechanismValue):
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
         n, k, most = _sizes(self.n_candidates, self.k, self.max_values_per_unit)
-        moved = most if self.neighbours is Neighbours.ADD_REMOVE else min(2 * most, n)
+        moved = self.neighbours.changed(most, n)
         price: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
         if delta := delta_below_one(self.delta):
             noise = DiscreteGaussianMechanism(**price, delta=delta, squared_sensitivity=moved)
@@ -211,7 +211,7 @@ def order_noise(
     )
     # Of Gumbel noise, and of exponential noise, of this scale.
     of_one = math.pi / math.sqrt(6.0) if isinstance(plan.mechanism, ExponentialMechanism) else 1.0
-    moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
+    moved = relation.changed(most, n)
     return OrderNoise(
         once=math.sqrt(2.0) * moved / epsilon,
         each=of_one * plan.mechanism.scale,

@@ -159,7 +159,7 @@ class UnlistedValues(MechanismValue, abc.ABC):
     @property
     def moved(self) -> int:
         """How many counts one unit may change, each by 1."""
-        return self.max_values_per_unit * (1 if self.neighbours is Neighbours.ADD_REMOVE else 2)
+        return self.neighbours.changed(self.max_values_per_unit)
 
     @property
     def event(self) -> ApproximateEvent:

@@ -211,7 +211,7 @@ _NOT_LISTS: tuple[type, ...] = (type(None), str, bytes, bytearray, Mapping)
 
 def _members(prices: Any) -> list[object]:
     if isinstance(prices, _NOT_LISTS) or hasattr(prices, "columns"):
-        raise _refusal(prices, "a public list of prices", "Such as `prices=range(1, 101)` or `prices=[4.5, 5, 6]`.")
+        raise _refusal(prices, "a public list of prices", "Such as `prices=range(1, 101)`; never the offers.")
     convert = getattr(prices, "to_list", getattr(prices, "tolist", None))  # pandas, Polars; NumPy, Arrow
     members = convert() if callable(convert) else prices
     if not isinstance(members, Iterable):

@@ -26,7 +26,7 @@ from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, native_grid, scale_of, shortest
 from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, Sensitivity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +87,9 @@ class QuantileMechanism(RankMechanism):
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
-        exact, is_added = Fraction(self.level), self.neighbours is Neighbours.ADD_REMOVE
-        most = positive_sensitivity(self.values_per_unit * (max(exact, 1 - exact) if is_added else 1))
-        is_monotonic = moves_one_way(self.level, self.neighbours)
-        sampler = _core.IntervalSampler(self.epsilon, most, 1 if is_monotonic else 2)
-        self._set(sensitivity=most, monotonic=is_monotonic, _sampler=sampler)
+        moved = rank_sensitivity(self.level, values_per_unit=self.values_per_unit, neighbours=self.neighbours)
+        sampler = _core.IntervalSampler(self.epsilon, moved.value, 1 if moved.monotonic else 2)
+        self._set(sensitivity=moved.value, monotonic=moved.monotonic, _sampler=sampler)
 
     @property
     def scale(self) -> float:
@@ -151,15 +149,31 @@ class QuantileMechanism(RankMechanism):
 _MOST_POINTS = 10_000_000
 
 
-def moves_one_way(level: float, neighbours: Neighbours) -> bool:
-    """Whether a unit changes the rank scores of all numbers in the same direction: true for the two extremes.
+def rank_sensitivity(
+    level: float, *, values_per_unit: int = 1, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Sensitivity:
+    r"""How much all values of one unit can change the rank score of any number.
 
-    Proof: ``proofs/quantiles.md``, claim 3.
+    With :math:`n` values, of which :math:`L` lie below a number, that number's score is
+    :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
+    ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
+    :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Scores on the two sides of the quantile change in
+    opposite directions: not monotone, and the scale is twice this divided by epsilon. At levels 0 and 1 there is only
+    one side, all scores fall when a unit is added, and the scale is half of that.
 
-    >>> moves_one_way(1.0, Neighbours.ADD_REMOVE), moves_one_way(0.5, Neighbours.ADD_REMOVE)
-    (True, False)
+    It is :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up; :math:`m` if a unit is replaced.
+
+    Proof: ``proofs/unit_values.md``; ``proofs/quantiles.md``, claim 3.
+
+    >>> rank_sensitivity(0.5).value, rank_sensitivity(0.25, values_per_unit=4).value
+    (0.5, 3.0)
+    >>> rank_sensitivity(0.5).monotonic, rank_sensitivity(1.0).monotonic
+    (False, True)
     """
-    return level in (0.0, 1.0) and neighbours is Neighbours.ADD_REMOVE
+    exact, is_added = Fraction(level), neighbours is Neighbours.ADD_REMOVE
+    value = positive_sensitivity(values_per_unit * (max(exact, 1 - exact) if is_added else 1))
+    monotonic = is_added and level in (0.0, 1.0)
+    return Sensitivity(value, monotonic=monotonic, neighbours=neighbours, proof="proofs/unit_values.md")
 
 
 QuantilesMethod = Literal["joint", "halving"]
@@ -230,7 +244,7 @@ class QuantilesMechanism(RankMechanism):
     @property
     def monotonic(self) -> bool:
         """Whether one unit changes the scores of all answers in the same direction: with no level between 0 and 1."""
-        return all(moves_one_way(level, self.neighbours) for level in self.levels)
+        return all(level in (0.0, 1.0) for level in self.levels) and self.neighbours is Neighbours.ADD_REMOVE
 
     @property
     def score_range(self) -> float:
@@ -270,8 +284,7 @@ class QuantilesMechanism(RankMechanism):
 
         A replaced value is one removed and one added: two groups of a depth may change, or one group twice.
         """
-        values = self.values_per_unit * (1 if self.neighbours is Neighbours.ADD_REMOVE else 2)
-        return positive_epsilon(Fraction(self._share) / values)
+        return positive_epsilon(Fraction(self._share) / self.neighbours.changed(self.values_per_unit))
 
     @property
     def event(self) -> BoundedRangeEvent | ComposedEvent:

@@ -21,8 +21,8 @@ from dpselect.arguments import (
 )
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.questions.question import Columns, CountsEach, ListQuestion, Question, check_useful, noise_sensitivity
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions.question import Columns, CountsEach, ListQuestion, Question, check_useful
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
@@ -239,10 +239,9 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         One unit changes up to t counts by 1. Geometric noise grows with t and costs no delta; discrete Gaussian noise
         grows with the root of t. At equal bounds the geometric one is used.
         """
-        most, n = self.most_per_unit, len(self.choices)
-        relation = neighbouring_relation(self.neighbours)
-        moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
-        price: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": relation}
+        n = len(self.choices)
+        moved = self.neighbours.changed(self.most_per_unit, n)
+        price: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
         geometric = mechanisms.GeometricMechanism(**price, sensitivity=moved)
         check_useful(geometric, n)
         if not (failing := delta_below_one(self.delta)):
@@ -263,7 +262,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
         noise = "gaussian" if is_gaussian else "geometric"
         return self.stated(
-            noise_sensitivity(mechanism),
+            Sensitivity.one_way(mechanism.moved, mechanism.neighbours, proof="proofs/counting.md"),
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
             delta=mechanism.delta if is_gaussian else 0.0,
             candidates=self.choices.description(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpselect import mechanisms, summaries
 from dpselect.arguments import BinBounds, Bins, Epsilon, Numbers
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
+from dpselect.privacy import Sensitivity
 from dpselect.questions.numbers import NumbersQuestion, from_rows
 from dpselect.questions.question import CountsEach
 from dpselect.questions.words import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpselect.mechanisms import GeometricMechanism
-    from dpselect.summaries import PublicBins, PublicDomain, PublicEdges, UnitValues
+    from dpselect.summaries import PublicBins, PublicDomain, UnitValues
 
 
 class InBins(NumbersQuestion):
@@ -46,7 +46,7 @@ class InBins(NumbersQuestion):
 
     @cached_property
     @abstractmethod
-    def public_bins(self) -> PublicBins | PublicEdges:
+    def public_bins(self) -> PublicBins:
         """The bins."""
 
     @cached_property
@@ -57,9 +57,9 @@ class InBins(NumbersQuestion):
     @cached_property
     def mechanism(self) -> GeometricMechanism:
         """What draws, once, at the whole cost: a unit that is replaced changes two counts."""
-        relation = neighbouring_relation(self.neighbours)
-        moved = 1 if relation is Neighbours.ADD_REMOVE else 2
-        return mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=relation)
+        return mechanisms.GeometricMechanism(
+            epsilon=self.epsilon, sensitivity=self.neighbours.changed(1), neighbours=self.neighbours
+        )
 
     @cached_property
     def terms(self) -> Terms:
@@ -175,8 +175,8 @@ class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
     epsilon: Epsilon
 
     @cached_property
-    def public_bins(self) -> PublicEdges:
-        return summaries.PublicEdges.given(self.edges)
+    def public_bins(self) -> PublicBins:
+        return summaries.PublicBins.between(self.edges)
 
     def released(self, summary: UnitValues, /) -> Drawn:
         """The noisy counts, in the order of the bins. Negative ones are released as 0."""

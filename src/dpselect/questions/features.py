@@ -17,7 +17,7 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import Columns, ListQuestion
 from dpselect.questions.selection import terms_of_plan, top_k_plan
 from dpselect.questions.words import Drawn, Planned, Terms, counted
-from dpselect.summaries import GrowingBins, PublicBins, PublicCandidates
+from dpselect.summaries import PublicBins, PublicCandidates
 from dpselect.summaries.scans import PrivateNumbers
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class PublicFeatures:
     """
 
     names: PublicCandidates
-    bins: tuple[PublicBins | GrowingBins, ...]
+    bins: tuple[PublicBins, ...]
     weights: tuple[int, ...]
 
     def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> RuleCounts:
@@ -165,7 +165,7 @@ class PublicFeatures:
         right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
         return RuleCounts(np.array(right, dtype=np.int64))
 
-    def _right(self, cut: PublicBins | GrowingBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
+    def _right(self, cut: PublicBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
         many = len(self.weights)
         places = np.where(np.isnan(values), cut.count, cut.places(values))
         cells = np.bincount(places * many + classes, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)

@@ -1,4 +1,4 @@
-r"""The mean and the spread of a column of numbers, from noisy sums or over a public number of units.
+r"""The mean and the spread of a column of numbers, from noisy sums.
 
 With a unit's value as a share :math:`u` of the distance between the bounds, the sums of :math:`1 - u` and :math:`u`
 give the number of units and the mean; those of :math:`(1 - u)^2`, :math:`2u(1 - u)` and :math:`u^2` the variance as
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import mechanisms
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers, Units
-from dpselect.checks import finite_bounds, positive_count
+from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers
+from dpselect.checks import finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.numbers import NumbersQuestion, are_whole, from_rows
@@ -32,7 +32,6 @@ from dpselect.questions.words import (
     Terms,
     Value,
     as_text,
-    counted,
     is_number,
     released_count,
 )
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpselect.grids import Grid
-    from dpselect.mechanisms import GeometricMechanism, MeanMechanism
+    from dpselect.mechanisms import GeometricMechanism
     from dpselect.summaries import UnitValues
 
 FINE_STEPS = 10**6
@@ -85,8 +84,8 @@ class Moment(NumbersQuestion):
         return cast("Grid", self.domain.grid)
 
     @cached_property
-    def noise(self) -> GeometricMechanism:
-        """What adds noise to each of the sums, at one cost for all.
+    def mechanism(self) -> GeometricMechanism:
+        """What adds noise to each of the sums, at one cost for all: the whole one.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, or too small for an answer to be of use; or the
@@ -101,13 +100,8 @@ class Moment(NumbersQuestion):
         if grid.count - 1 > _MOST_STEPS[degree]:
             expected = f"a larger step: at most {_MOST_STEPS[degree]:,} of them between the bounds"
             raise InvalidParameterError("step", float(grid.step), expected)
-        moved = self.whole * (1 if self.neighbours == Neighbours.ADD_REMOVE else 2)
+        moved = self.neighbours.changed(self.whole)
         return mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
-
-    @property
-    def mechanism(self) -> GeometricMechanism | MeanMechanism:
-        """What draws, at the whole cost: each of the sums."""
-        return self.noise
 
     @property
     def whole(self) -> int:
@@ -146,7 +140,7 @@ class Moment(NumbersQuestion):
 
         Proof: ``proofs/moments.md``, claims 4 to 6, and ``proofs/geometric_mechanism.md``.
         """
-        noise, sums = self.noise, self.degree + 1
+        noise, sums = self.mechanism, self.degree + 1
         units_within = -(-noise.total_error_bound(sums, CONFIDENCE) // self.whole)
         if not units_within <= _WIDEST:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful answer")
@@ -166,7 +160,7 @@ class Moment(NumbersQuestion):
 
     def released(self, summary: UnitValues, /) -> Drawn:
         """The moment, and the number of units. All sums together cost epsilon, because the noise is made for all."""
-        noisy = [self.noise.draw(each) for each in self.exact(self.values(summary))]
+        noisy = [self.mechanism.draw(each) for each in self.exact(self.values(summary))]
         return Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
 
     @classmethod
@@ -182,16 +176,15 @@ class Moment(NumbersQuestion):
 class Mean(Moment, name="mean"):
     """The mean of the values in `column`, over all units that have one.
 
-    The number of units with a value is private. It is released together with the mean, in ``release.usable``, at no
-    additional cost, unless you know it: then `units` says it (with groups, in each), and `usable_epsilon` may be given.
-    If a unit has several rows, one is chosen at random. The noise grows with the distance between the bounds.
+    The number of units with a value is private, and is released together with the mean, in ``release.usable``, at no
+    additional cost. If a unit has several rows, one is chosen at random. The noise grows with the distance between the
+    bounds.
 
     Returns:
-        A number within the bounds. Without `units`, ``release.error_bound`` is the bound on the error times the
-        released number of units.
+        A number within the bounds. ``release.error_bound`` is the bound on the error times the released number of
+        units.
 
-    Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; with `units` ``proofs/means.md``, claims 5 and
-    6, and ``proofs/laplace_mechanism.md``.
+    Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
 
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -207,70 +200,24 @@ class Mean(Moment, name="mean"):
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5")
     value = "float"
 
-    units: Units = None
-
     degree: ClassVar[int] = 1
     called: ClassVar[str] = "mean"
+    measured_in = "sum"
     measure: ClassVar[str] = "mean of {column}"
-
-    @cached_property
-    def over_units(self) -> MeanMechanism | None:
-        """What draws over a public number of units, with the midpoint for one without a value; None: it is private."""
-        from dpselect.mechanisms.mean import MOST_UNITS
-
-        domain: dict[str, Any] = self.domain.arguments
-        if self.units is None:
-            return None
-        count = positive_count(self.units, "units", at_most=MOST_UNITS)
-        return mechanisms.MeanMechanism(epsilon=self.epsilon, neighbours=self.neighbours, count=count, **domain)
-
-    @property
-    def mechanism(self) -> GeometricMechanism | MeanMechanism:
-        """What draws, at the whole cost: once, or each of two sums."""
-        return self.over_units or self.noise
 
     def moment(self, noisy: list[int]) -> float:
         """The mean, within the bounds; their midpoint if there seem to be no units."""
         share = _clamped(Fraction(noisy[1], sum(noisy)), 1) if sum(noisy) > 0 else Fraction(1, 2)
         return float(self.grid.lower + self.width * share)
 
-    @cached_property
-    def terms(self) -> Terms:
-        """What the certificate will contain; sensitivity and error bound are in the unit of the column.
-
-        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``; of a private number of units
-        ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
-        """
-        mechanism = self.over_units
-        if mechanism is None:
-            return super().terms
-        return self.stated(
-            Sensitivity(mechanism.sensitivity_for(), False, mechanism.neighbours, proof="proofs/means.md"),
-            "proofs/laplace_mechanism.md",
-            candidates=self.domain.description(),
-            error_bound=mechanism.error_bound(confidence=CONFIDENCE),
-            arguments={"units": mechanism.count, "max_rows_per_unit": 1},
-        )
-
-    def released(self, summary: UnitValues, /) -> Drawn:
-        """A number within the bounds; with the number of units if it is private."""
-        if self.over_units is None:
-            return super().released(summary)
-        return Drawn(self.over_units.draw(self.values(summary)))
-
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        if "units" not in release.arguments:
-            return _said(cls, release, f"{rounded_up(bound)} / n")
-        near = f"within {rounded_up(bound)} of the mean of {counted(release.arguments['units'], 'unit')}"
-        return f"the released mean is {near}, units without a value counted as the midpoint"
+        return _said(cls, release, f"{rounded_up(bound)} / n")
 
     @classmethod
     def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claim 5."""
-        if "units" in release.arguments or release.error_bound is None:
-            return release.error_bound
-        if units is None:
+        if units is None or release.error_bound is None:
             return None
         width = _width(release)
         return min(width, _up(release.error_bound / units)) if units else width
@@ -279,11 +226,6 @@ class Mean(Moment, name="mean"):
     def possible_values(cls, release: Planned) -> tuple[float, float]:
         """Values outside the bounds count as the nearer one, and so does their mean."""
         return release.candidates["lower"], release.candidates["upper"]
-
-    @classmethod
-    def error_unit(cls, release: Planned) -> str:
-        """The error of a mean of a private number of units is stated times that number."""
-        return "value" if "units" in release.arguments else "sum"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """A mean is of values on the grid, and need not be on it."""

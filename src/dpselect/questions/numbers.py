@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import summaries
-from dpselect.checks import decimal_fraction, finite_bounds, positive_count, positive_sensitivity
+from dpselect.checks import decimal_fraction, finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions.question import Columns, Question
 from dpselect.questions.words import Planned, as_text, counted
 
@@ -112,36 +110,6 @@ def are_whole(columns: Columns, column: str, bounds: object) -> bool:
     """Whether the column's type and the bounds are of whole numbers."""
     ends = finite_bounds(bounds)  # also of dates, before the type of a column is refused
     return columns.is_whole(column) and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)
-
-
-def rank_sensitivity(
-    level: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
-) -> Sensitivity:
-    r"""How much all rows of one unit can change the rank score of any number.
-
-    With :math:`n` values, of which :math:`L` lie below a number, that number's score is
-    :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
-    ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
-    :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Scores on the two sides of the quantile change in
-    opposite directions: not monotone, and the scale is twice this divided by epsilon. At levels 0 and 1 there is only
-    one side, all scores fall when a unit is added, and the scale is half of that.
-
-    It is :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up; :math:`m` if a unit is replaced.
-
-    Proof: ``proofs/unit_values.md``.
-
-    >>> rank_sensitivity(0.5, max_rows_per_unit=1).value, rank_sensitivity(0.25, max_rows_per_unit=4).value
-    (0.5, 3.0)
-    >>> rank_sensitivity(0.5, max_rows_per_unit=1).monotonic, rank_sensitivity(1.0, max_rows_per_unit=1).monotonic
-    (False, True)
-    """
-    exact, relation = Fraction(level), neighbouring_relation(neighbours)
-    most = max(exact, 1 - exact) if relation is Neighbours.ADD_REMOVE else 1
-    value = positive_sensitivity(max_rows_per_unit * most)
-    from dpselect.mechanisms.quantiles import moves_one_way
-
-    monotonic = moves_one_way(level, relation)
-    return Sensitivity(value, monotonic=monotonic, neighbours=relation, proof="proofs/unit_values.md")
 
 
 def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect import summaries
+from dpselect import mechanisms, summaries
 from dpselect.arguments import (
     BoundsIfKnown,
     Continuous,
@@ -31,7 +31,6 @@ from dpselect.questions.numbers import (
     NumbersQuestion,
     from_rows,
     near_quantile,
-    rank_sensitivity,
     smallest_step,
     step_between,
 )
@@ -120,20 +119,13 @@ class Median(NumbersQuestion, name="median"):
     @cached_property
     def mechanism(self) -> QuantileMechanism:
         """What draws, once, at the whole cost. Its scale is in ranks."""
-        from dpselect.mechanisms import QuantileMechanism
-
-        return QuantileMechanism(
+        return mechanisms.QuantileMechanism(
             epsilon=self.epsilon,
             level=self.share,
             neighbours=self.neighbours,
             values_per_unit=self.most,
             **self.domain.arguments,
         )
-
-    @cached_property
-    def moved(self) -> Sensitivity:
-        """Largest change of the ranks by one unit, and whether all of them change in one direction."""
-        return rank_sensitivity(self.mechanism.level, max_rows_per_unit=self.most, neighbours=self.neighbours)
 
     @property
     def error_bound(self) -> float | None:
@@ -145,11 +137,11 @@ class Median(NumbersQuestion, name="median"):
         if self.domain.grid is None:
             return None
         # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
-        moved = self.moved
-        from dpselect.mechanisms import ExponentialMechanism
-
-        selection = ExponentialMechanism(epsilon=self.epsilon, sensitivity=moved.value, monotonic=moved.monotonic)
-        return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
+        drawn = self.mechanism
+        same = mechanisms.ExponentialMechanism(
+            epsilon=drawn.epsilon, sensitivity=drawn.sensitivity, monotonic=drawn.monotonic
+        )
+        return same.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
     @cached_property
     def terms(self) -> Terms:
@@ -158,7 +150,7 @@ class Median(NumbersQuestion, name="median"):
         Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
         """
         return self.stated(
-            self.moved,
+            _ranks_moved(self.mechanism),
             "proofs/quantiles.md",
             candidates=self.domain.description(),
             error_bound=self.error_bound,
@@ -267,16 +259,13 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     @cached_property
     def mechanism(self) -> QuantilesMechanism:
         """What draws all of them, at the whole cost."""
-        domain: dict[str, Any] = self.domain.arguments
-        from dpselect.mechanisms import QuantilesMechanism
-
-        return QuantilesMechanism(
+        return mechanisms.QuantilesMechanism(
             epsilon=self.epsilon,
             levels=self.levels,  # type: ignore[arg-type] # made a tuple there
             method=self.method,
             neighbours=self.neighbours,
             values_per_unit=self.most,
-            **domain,
+            **self.domain.arguments,
         )
 
     @cached_property
@@ -315,8 +304,7 @@ class Quantiles(NumbersQuestion, name="quantiles"):
         """
         mechanism = self.mechanism
         if mechanism.method == "halving":
-            nodes = 2 if mechanism.neighbours is Neighbours.REPLACE_ONE else 1
-            return {"score_range": nodes * mechanism.score_range}
+            return {"score_range": mechanism.neighbours.changed(1) * mechanism.score_range}
         told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
         return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
@@ -339,6 +327,15 @@ class Quantiles(NumbersQuestion, name="quantiles"):
             return False
         ordered = [value for _, value in sorted(zip(levels, values, strict=True))]
         return ordered == sorted(ordered)
+
+
+def _ranks_moved(mechanism: QuantileMechanism | UnboundedQuantileMechanism) -> Sensitivity:
+    """How much one unit changes ranks, and whether all of them in one direction. Proof: ``proofs/unit_values.md``."""
+    from dpselect.mechanisms.quantiles import rank_sensitivity
+
+    return rank_sensitivity(
+        mechanism.level, values_per_unit=mechanism.values_per_unit, neighbours=mechanism.neighbours
+    )
 
 
 def _between(release: Planned) -> str:
@@ -391,9 +388,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     @cached_property
     def mechanism(self) -> UnboundedQuantileMechanism:
         """What draws, once, at the whole cost: the quantile at level 1."""
-        from dpselect.mechanisms import UnboundedQuantileMechanism
-
-        found = UnboundedQuantileMechanism(
+        found = mechanisms.UnboundedQuantileMechanism(
             epsilon=self.epsilon,
             level=getattr(self, "level", 1.0),
             lower=self.lower,
@@ -419,7 +414,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         """
         mechanism = self.mechanism
         return self.stated(
-            rank_sensitivity(mechanism.level, max_rows_per_unit=self.most, neighbours=mechanism.neighbours),
+            _ranks_moved(mechanism),
             "proofs/unbounded_quantiles.md",
             candidates={
                 "source": "growing",

@@ -121,7 +121,7 @@ class Query:
         alone, relation = cast("ListQuestion", self.alone), self.alone.terms.sensitivity.neighbours
         answers = alone.answers
         of_a_unit = min(answers, alone.most_per_unit or answers)
-        moved = of_a_unit if relation is Neighbours.ADD_REMOVE else min(2 * of_a_unit, answers)
+        moved = relation.changed(of_a_unit, answers)
         left = mechanisms.left_for_selection(self.question.epsilon)
         return _noise(left, moved * self._most, relation, size=answers, argument="epsilon")
 

@@ -373,27 +373,6 @@ def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, coun
         raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
 
 
-def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> Sensitivity:
-    """How much one unit can change all counts that get this noise: in sum, or by the root of the sum of squares.
-
-    Proof: ``proofs/counting.md``, claim 6, and ``proofs/discrete_gaussian.md``, claim 2.
-
-    >>> from dpselect import DiscreteGaussianMechanism, GeometricMechanism
-    >>> noise_sensitivity(GeometricMechanism(epsilon=1.0, sensitivity=4)).value
-    4.0
-    >>> noise_sensitivity(DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=4)).value
-    2.0
-    """
-    from dpselect.mechanisms import GeometricMechanism
-
-    if isinstance(noise, GeometricMechanism):
-        moved = float(noise.sensitivity)
-    else:
-        root = math.sqrt(noise.squared_sensitivity)
-        moved = root if root.is_integer() else math.nextafter(root, math.inf)
-    return Sensitivity.one_way(moved, noise.neighbours, proof="proofs/counting.md")
-
-
 _DECLARED: dict[str, type[Question]] = {}
 """Those whose files are imported, by name."""
 

@@ -26,7 +26,7 @@ from dpselect.arguments import (
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.question import Columns, ListQuestion, check_useful, noise_sensitivity
+from dpselect.questions.question import Columns, ListQuestion, check_useful
 from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, counted, released_count
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Counted(ListQuestion):
         if order is None:
             return self.each_drawn()
         return self.stated(
-            noise_sensitivity(order.noise),
+            Sensitivity.one_way(order.noise.moved, order.noise.neighbours, proof="proofs/counting.md"),
             "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md",
             "proofs/noisy_order.md",
             mechanism=type(order.noise).__name__,

@@ -267,7 +267,7 @@ def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) 
     >>> sum_range(clip), sum_range(clip, Neighbours.REPLACE_ONE)
     (7, 14)
     """
-    return _spread(clip) * (1 if neighbouring_relation(neighbours) is Neighbours.ADD_REMOVE else 2)
+    return neighbouring_relation(neighbours).changed(_spread(clip))
 
 
 def _spread(clip: PublicClip) -> int:

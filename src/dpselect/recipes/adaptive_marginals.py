@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dpselect.checks import members_in_order, positive_counts, whole_number
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.privacy import Neighbours
 from dpselect.recipes.rows_and_rounds import EXPECTED_SIZES, Rounds, codes_within
 
 _UNIT = 1 << 16
@@ -68,7 +67,7 @@ class AdaptiveMarginals(Rounds):
         if len(weights) != len(marginals):
             raise InvalidParameterError("weights", Shown(f"<{len(weights)} of them>"), expected)
         relation = self.neighbours
-        moved = 1 if relation is Neighbours.ADD_REMOVE else 2  # a replaced row leaves one cell and enters another
+        moved = relation.changed(1)  # a replaced row leaves one cell and enters another
         self._divide(self.epsilon, sensitivity=moved * max(weights) * _UNIT, moved=moved)
         self._set(sizes=sizes, marginals=marginals, weights=weights)
 

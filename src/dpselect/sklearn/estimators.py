@@ -29,7 +29,6 @@ from dpselect.rows.frames import check_distinct_names
 from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (
-    Bins,
     Features,
     class_weights,
     column,
@@ -40,7 +39,7 @@ from dpselect.sklearn.reading import (
     positions,
     settings_hash,
 )
-from dpselect.summaries import PublicCandidates
+from dpselect.summaries import PublicBins, PublicCandidates
 
 
 def _labelled(
@@ -284,7 +283,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
         if getattr(y, "ndim", 1) == 2:
             said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
             warnings.warn(said, DataConversionWarning, stacklevel=2)
-        self._cuts: tuple[Bins, ...] = feature_bins(self.bounds, self.bins, names, classes=len(labels))
+        self._cuts: tuple[PublicBins, ...] = feature_bins(self.bounds, self.bins, names, classes=len(labels))
         planned = DecisionTree(
             epsilon=self.epsilon,
             bins=tuple(cut.count + 1 for cut in self._cuts),

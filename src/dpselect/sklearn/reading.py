@@ -27,7 +27,7 @@ from dpselect.rows.duckdb.arrow import Array, pa, pc
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.frames import single_columns
 from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array, place_of_object
-from dpselect.summaries import GrowingBins, PublicBins, PublicCandidates
+from dpselect.summaries import PublicBins, PublicCandidates
 
 _MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
@@ -266,10 +266,7 @@ def class_weights(weights: object, count: int) -> tuple[int, ...]:
     return tuple(positive_count(weight, "class_weights", at_most=HIGHEST_WEIGHT) for weight in given)
 
 
-Bins = PublicBins | GrowingBins
-
-
-def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[Bins, ...]:
+def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
     """The bins of each feature.
 
     Args:
@@ -282,14 +279,14 @@ def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, class
     >>> [cut.count for cut in feature_bins((0, 1), [2, 5], PublicCandidates.given(range(2)), classes=2)]
     [2, 5]
     """
-    cuts: dict[tuple[object, object], Bins] = {}
+    cuts: dict[tuple[object, object], PublicBins] = {}
     each_bounds = _each(_as_lists(bounds), "bounds", names, one=_is_pair)
     each_bins = _each(_as_lists(bins), "bins", names, one=lambda given: not isinstance(given, (list, tuple)))
-    found: list[Bins] = []
+    found: list[PublicBins] = []
     for ends, count in zip(each_bounds, each_bins, strict=True):
         key = (repr(ends), repr(count))
         if key not in cuts:
-            cuts[key] = GrowingBins.given(count) if ends is None else PublicBins.given(ends, count)
+            cuts[key] = PublicBins.growing(count) if ends is None else PublicBins.given(ends, count)
         found.append(cuts[key])
     most = max(cut.count for cut in found)
     if (most + 1) * classes > MOST_CELLS:

@@ -12,11 +12,9 @@ if TYPE_CHECKING:
     from dpselect.summaries.dates import are_dates as are_dates
     from dpselect.summaries.dates import as_date as as_date
     from dpselect.summaries.dates import public_dates as public_dates
-    from dpselect.summaries.domain import GrowingBins as GrowingBins
     from dpselect.summaries.domain import PublicBins as PublicBins
     from dpselect.summaries.domain import PublicClip as PublicClip
     from dpselect.summaries.domain import PublicDomain as PublicDomain
-    from dpselect.summaries.domain import PublicEdges as PublicEdges
     from dpselect.summaries.groups import PublicGroups as PublicGroups
     from dpselect.summaries.groups import PublicPairs as PublicPairs
     from dpselect.summaries.kinds import CandidateKind as CandidateKind

@@ -109,6 +109,7 @@ class PublicDomain:
 
 
 MOST_BINS = 1 << 20
+MOST_EDGES = 10_001
 
 _TENS = range(-9, 18)
 """Powers of ten that begin a factor of ten which is cut into growing bins."""
@@ -118,82 +119,43 @@ _MOST_PER_TEN = 1000
 
 @dataclass(frozen=True, slots=True)
 class PublicBins:
-    """`count` bins of equal width from `lower` to `upper`.
-
-    A number belongs to the bin that begins at the largest edge not above it, and `upper` to the last one.
+    """Bins that follow each other: a number belongs to the one that begins at the largest edge not above it.
 
     Attributes:
-        lower: where the first bin begins; smaller numbers belong to it, too.
-        upper: where the last one ends; larger numbers belong to it, too.
-        count: how many bins there are.
+        edges: where each bin begins, and where the last one ends, in ascending order. The outer ones are infinite where
+            there are no bounds.
+        is_closed: the last edge belongs to the last bin, and numbers beyond the outer edges to none. Otherwise they
+            belong to the outer bins.
 
     >>> bins = PublicBins.given((0, 1), 10)
-    >>> bins.edges[[0, 3, 10]]
-    array([0. , 0.3, 1. ])
-    >>> bins.tally(np.array([0.3, 0.29, 1.0, -5.0]))
-    array([1, 0, 1, 1, 0, 0, 0, 0, 0, 1])
+    >>> bins.edges[3], bins.tally(np.array([0.3, 0.29, 1.0, -5.0])).tolist()
+    (0.3, [1, 0, 1, 1, 0, 0, 0, 0, 0, 1])
+    >>> PublicBins.between([0, 18, 65]).tally(np.array([-1.0, 0.0, 17.9, 18.0, 65.0, 66.0])).tolist()
+    [2, 2]
     """
 
-    lower: Fraction
-    upper: Fraction
-    count: int
+    edges: tuple[float, ...]
+    is_closed: bool = False
 
     @classmethod
     def given(cls, bounds: object, bins: object) -> PublicBins:
-        """The bins given by `bounds` and the number of `bins`; floats are read as decimals.
+        """So many bins of equal width between two bounds; floats are read as decimals.
 
         Raises:
             InvalidParameterError: `bounds` is not two finite numbers, the smaller first, or `bins` is not a number of
                 bins that doubles can distinguish, at most 2^20.
         """
         lower, upper = finite_bounds(bounds)
-        cut = cls(lower, upper, positive_count(bins, "bins", at_most=MOST_BINS))
-        if not np.all(np.diff(cut.edges) > 0.0):
+        count = positive_count(bins, "bins", at_most=MOST_BINS)
+        width = (upper - lower) / count
+        edges = tuple(float(lower + place * width) for place in range(count + 1))
+        if not all(one < next_one for one, next_one in pairwise(edges)):
             raise InvalidParameterError("bins", bins, "bins that doubles within the bounds can distinguish")
-        return cut
-
-    @property
-    def edges(self) -> NDArray[np.float64]:
-        """Shape ``(count + 1,)``: the doubles nearest to ``lower + j * (upper - lower) / count``."""
-        width = (self.upper - self.lower) / self.count
-        return np.array([float(self.lower + place * width) for place in range(self.count + 1)])
-
-    @property
-    def domain(self) -> PublicDomain:
-        """What values are clipped into before they are counted."""
-        return PublicDomain(float(self.lower), float(self.upper))
-
-    def tally(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """How many of `values` belong to each bin, shape ``(count,)``. Decided for each value alone."""
-        return np.bincount(self.places(values), minlength=self.count).astype(np.int64, copy=False)
-
-    def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Which bin each of `values` belongs to, from 0, shape ``(values,)``. Decided for each value alone."""
-        return np.searchsorted(self.edges[1:-1], values, side="right").astype(np.int64, copy=False)
-
-    def description(self) -> dict[str, Any]:
-        """What a certificate says of the candidates."""
-        return {"source": "bins", "lower": float(self.lower), "upper": float(self.upper), "count": self.count}
-
-
-@dataclass(frozen=True, slots=True)
-class PublicEdges:
-    """Bins between public numbers: each begins at one of them and ends before the next; the last holds its end, too.
-
-    Numbers below the first edge or above the last one are in no bin.
-
-    Attributes:
-        edges: in ascending order, at least two.
-
-    >>> PublicEdges.given([0, 18, 65]).tally(np.array([-1.0, 0.0, 17.9, 18.0, 65.0, 66.0])).tolist()
-    [2, 2]
-    """
-
-    edges: tuple[float, ...]
+        return cls(edges)
 
     @classmethod
-    def given(cls, edges: object) -> PublicEdges:
-        """The bins between the numbers given by the caller.
+    def between(cls, edges: object) -> PublicBins:
+        """The bins between the numbers given by the caller, and no others.
 
         Raises:
             InvalidParameterError: `edges` is no list of 2 to 10,001 different finite numbers in ascending order.
@@ -209,7 +171,23 @@ class PublicEdges:
             raise InvalidParameterError("bins", Shown(f"<{len(listed):,} numbers>"), expected)
         if not math.isfinite(5.0 * max(abs(found[0]), abs(found[-1]))):
             raise InvalidParameterError("bins", Shown("<numbers>"), "numbers far from the largest double")
-        return cls(found)
+        return cls(found, is_closed=True)
+
+    @classmethod
+    def growing(cls, bins: object) -> PublicBins:
+        """Bins of all numbers, without bounds: the same number of bins from 10 to 100 as from 0.01 to 0.1.
+
+        Zero has a bin of its own. For each sign, so have numbers with an absolute value below 10^-9, and those from
+        10^18 on.
+
+        Raises:
+            InvalidParameterError: `bins`, those of each factor of ten, is not a whole number from 1 to 1000.
+
+        >>> bins = PublicBins.growing(1)
+        >>> (bins.places(np.array([-20.0, 0.0, 0.02, 0.07, 3.0, 20.0, 90.0])) - bins.places(np.array([0.0]))).tolist()
+        [-12, 0, 9, 9, 11, 12, 12]
+        """
+        return cls(_growing_edges(positive_count(bins, "bins", at_most=_MOST_PER_TEN)))
 
     @property
     def count(self) -> int:
@@ -218,72 +196,36 @@ class PublicEdges:
 
     @property
     def domain(self) -> PublicDomain:
-        """Values are clipped far outside the bins, where they are in none."""
-        width = 2.0 * (self.edges[-1] - self.edges[0])  # once would be rounded away from between two doubles
-        return PublicDomain(self.edges[0] - width, self.edges[-1] + width)
+        """What values are clipped into before they are counted: far outside of bins to which they do not belong."""
+        lower, upper = self.edges[0], self.edges[-1]
+        width = 2.0 * (upper - lower) if self.is_closed else 0.0  # once would be rounded away from between two doubles
+        return PublicDomain(lower - width, upper + width)
 
     def tally(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """How many of `values` are in each bin, shape ``(count,)``. Decided for each value alone."""
-        inside = values[(values >= self.edges[0]) & (values <= self.edges[-1])]
-        places = np.minimum(np.searchsorted(self.edges, inside, side="right") - 1, self.count - 1)
-        return np.bincount(places, minlength=self.count).astype(np.int64, copy=False)
-
-    def description(self) -> dict[str, Any]:
-        """What a certificate says of the candidates."""
-        ends = {"lower": self.edges[0], "upper": self.edges[-1]}
-        return {"source": "edges", **ends, "count": self.count, "edges": [*self.edges]}
-
-
-MOST_EDGES = 10_001
-
-
-@dataclass(frozen=True, slots=True)
-class GrowingBins:
-    """Bins of all numbers, without bounds: the same number of bins from 10 to 100 as from 0.01 to 0.1.
-
-    Zero has a bin of its own. For each sign, so have numbers with an absolute value below 10^-9, and those from 10^18
-    on. A number belongs to the bin that begins at the largest edge not above it.
-
-    Attributes:
-        per_ten: how many bins there are for each factor of ten.
-
-    >>> bins = GrowingBins.given(1)
-    >>> (bins.places(np.array([-20.0, 0.0, 0.02, 0.07, 3.0, 20.0, 90.0])) - bins.places(np.array([0.0]))).tolist()
-    [-12, 0, 9, 9, 11, 12, 12]
-    """
-
-    per_ten: int
-
-    @classmethod
-    def given(cls, bins: object) -> GrowingBins:
-        """So many bins for each factor of ten.
-
-        Raises:
-            InvalidParameterError: not a whole number from 1 to 1000.
-        """
-        return cls(positive_count(bins, "bins", at_most=_MOST_PER_TEN))
-
-    @property
-    def count(self) -> int:
-        """How many bins there are in all."""
-        return _growing_edges(self.per_ten).size + 1
+        """How many of `values` belong to each bin, shape ``(count,)``. Decided for each value alone."""
+        if self.is_closed:
+            values = values[(values >= self.edges[0]) & (values <= self.edges[-1])]
+        return np.bincount(self.places(values), minlength=self.count).astype(np.int64, copy=False)
 
     def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Which bin each of `values` belongs to, from 0, shape ``(values,)``. Decided for each value alone."""
-        return np.searchsorted(_growing_edges(self.per_ten), values, side="right").astype(np.int64, copy=False)
+        return np.searchsorted(self.edges[1:-1], values, side="right").astype(np.int64, copy=False)
+
+    def description(self) -> dict[str, Any]:
+        """What a certificate says of the candidates."""
+        ends = {"lower": self.edges[0], "upper": self.edges[-1], "count": self.count}
+        return {"source": "edges", **ends, "edges": [*self.edges]} if self.is_closed else {"source": "bins", **ends}
 
 
 @cache
-def _growing_edges(per_ten: int) -> NDArray[np.float64]:
+def _growing_edges(per_ten: int) -> tuple[float, ...]:
     """The doubles nearest to powers of ten and so many numbers between them, and to their negatives."""
     with localcontext() as context:
         context.prec = 40
         exponents = range(_TENS.start * per_ten, _TENS.stop * per_ten + 1)
-        sizes = np.array([float(Decimal(10) ** (Decimal(each) / per_ten)) for each in exponents])
-    smallest = np.nextafter(0.0, 1.0)  # zero is between it and 0
-    edges = np.concatenate([-sizes[::-1], [0.0, smallest], sizes])
-    edges.setflags(write=False)
-    return edges
+        sizes = [float(Decimal(10) ** (Decimal(each) / per_ten)) for each in exponents]
+    smallest = math.ulp(0.0)  # zero is between it and 0
+    return (-math.inf, *(-size for size in reversed(sizes)), 0.0, smallest, *sizes, math.inf)
 
 
 _LARGEST = 2**31

@@ -57,7 +57,6 @@ _LABELS = {
     "by": "one answer for each",
     "where": "only rows with",
     "people": "how many people, about",
-    "units": "number of people, if it is public",
     "max_rows_per_unit": "rows of one person",
     "max_values_per_unit": "values of one person",
     "max_groups_per_unit": "groups of one person",
