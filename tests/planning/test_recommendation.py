@@ -22,7 +22,6 @@ def test_pure_privacy_is_for_permute_and_flip(selections: int, n: int) -> None:
     advice = recommendation(selections, n=n)
     assert advice.mechanism is dps.PermuteAndFlip
     assert advice.advantage == 1.0
-    assert "never errs more" in advice.reason
 
 
 @pytest.mark.slow
@@ -73,18 +72,11 @@ def test_two_candidates_are_the_hardest_case_for_the_exponential_mechanism(confi
     assert 1.0 < needed[-1] < needed[0] < 2.5
 
 
-def test_the_reason_names_the_figures() -> None:
-    advice = recommendation(10, delta=1e-6)
-    for figure in ("10 selections", "delta = 1e-06", "0.1533", "1.53 times", "1.17 times", "99 %", "2 candidates"):
-        assert figure in advice.reason
-
-
 @pytest.mark.parametrize("selections", [1, 20])
 @pytest.mark.parametrize("confidence", [0.5, 0.2, 1e-9])
 def test_a_confidence_that_a_blind_guess_reaches_leaves_permute_and_flip(selections: int, confidence: float) -> None:
     advice = recommendation(selections, 1e-6, confidence=confidence)
     assert advice.mechanism is dps.PermuteAndFlip
-    assert "blindly" in advice.reason or "never errs more" in advice.reason
 
 
 @pytest.mark.parametrize(

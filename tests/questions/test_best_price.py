@@ -15,7 +15,7 @@ import dpselect
 from dpselect import Neighbours, Release
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
 from dpselect.mechanisms import PriceListMechanism
-from dpselect.questions.prices import BestPrice
+from dpselect.questions.sums import BestPrice
 from dpselect.summaries import PublicDomain, UnitValues
 from tests.drawn_answers import drawn_answer, planned
 from tests.laws.goodness_of_fit import NEVER, p_value

@@ -11,10 +11,9 @@ import pytest
 
 from dpselect import Neighbours
 from dpselect.questions.density import Density
-from dpselect.questions.prices import BestPrice
 from dpselect.questions.quantiles import Quantile, Quantiles, UpperBound
 from dpselect.questions.selection import LeastCommon, MostCommon, TopK
-from dpselect.questions.sums import BestBy
+from dpselect.questions.sums import BestBy, BestPrice
 from dpselect.summaries import CandidateCounts
 from tests.drawn_answers import planned
 from tests.reference import clipped_sums, counting

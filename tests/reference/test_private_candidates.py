@@ -49,17 +49,6 @@ def test_a_known_number_of_runs_costs_all_of_them() -> None:
     assert math.log2(worst) > 7
 
 
-@pytest.mark.parametrize("mean", [1, 4])
-def test_poisson(mean: int) -> None:
-    """epsilon + mean * tanh(epsilon / 2), of the law up to 60 runs."""
-    counts = [Fraction(1)]
-    for k in range(60):
-        counts.append(counts[-1] * mean / (k + 1))
-    total = sum(counts)
-    cost = math.log(model.exp_cost([chance / total for chance in counts], TWO))
-    assert cost == pytest.approx(math.log(2) + mean * math.tanh(math.log(2) / 2), rel=1e-9)
-
-
 def stick(here: np.ndarray, there: np.ndarray, epsilon: float) -> float:
     return float(np.maximum(here - math.exp(epsilon) * there, 0.0).sum())
 

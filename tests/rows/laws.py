@@ -20,11 +20,10 @@ from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
 from dpselect.questions.counts import Count, Histogram
 from dpselect.questions.density import InBins
 from dpselect.questions.moments import Mean, Variance
-from dpselect.questions.prices import BestPrice
 from dpselect.questions.quantiles import Median, Quantiles, UpperBound
 from dpselect.questions.query import Query
 from dpselect.questions.selection import BestDate, MostCommon, TopK
-from dpselect.questions.sums import BestBy, Sum
+from dpselect.questions.sums import BestBy, BestPrice, Sum
 from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Amount, Column, Grouping, Holds, Progress
 from dpselect.rows.table import Rows, UnopenedTable

@@ -54,7 +54,7 @@ def loss_of_a_selection(rows: int) -> float:
         first = np.array([5.0] * 50 + [95.0] * (50 + more))
         second = np.array([5.0] * 50 + [95.0] * 50 + [5.0] * more)
         classes = np.array([0] * 50 + [1] * (50 + more))
-        laws.append(asked.plan.mechanism.pmf(features.tally([first, second], classes).right))
+        laws.append(asked.plan.mechanism.pmf(features.tally([first, second], classes).totals))
     return float(np.abs(np.log(laws[0] / laws[1])).max())
 
 

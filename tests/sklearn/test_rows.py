@@ -64,7 +64,7 @@ def test_tallies_are_the_scores_of_the_model(
     features = PublicFeatures(names=PublicCandidates.given(range(2)), bins=cuts, weights=weights)
     values = np.array([[np.nan if v is None else float(v) for v in row] for row, _ in rows]).reshape(-1, 2)
     classes = np.array([-1 if label is None else label for _, label in rows], dtype=np.int64)
-    assert tuple(features.tally(values.T, classes).right.tolist()) == expected
+    assert tuple(features.tally(values.T, classes).totals.tolist()) == expected
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_loss_between_all_neighbours_of_two_rows(neighbours: str) -> None:
 
     def law(table: list[Any], monotonic: bool) -> np.ndarray:
         values = np.array([each for each, _ in table]).reshape(-1, 2)
-        right = features.tally(values.T, np.array([label for _, label in table], dtype=np.int64)).right
+        right = features.tally(values.T, np.array([label for _, label in table], dtype=np.int64)).totals
         mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1, monotonic=monotonic)
         return np.log(mechanism.pmf(right))
 

@@ -18,7 +18,6 @@ from dpselect.accounting import (
     ApproximateEvent,
     Event,
     PrivateCandidatesEvent,
-    PureEvent,
     compose,
 )
 from dpselect.accounting.events import checked_event, expected_runs, has_direction, shape_of_runs
@@ -29,13 +28,11 @@ from dpselect.mechanisms.candidates import Pick, all_candidates
 from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.run_counts import (
-    MOST_POISSON,
     LawName,
     RunCount,
     gamma_for,
     law_named,
     negative_binomial,
-    poisson,
 )
 
 Configuration = TypeVar("Configuration")
@@ -70,15 +67,15 @@ class BestOfRuns(MechanismValue):
     r"""Runs something private a secret number of times, each with a random configuration, and keeps the best run.
 
     The number K of runs is drawn exactly from a public distribution and never shown. Because nobody knows how many runs
-    were thrown away, the whole costs less than about two or three runs, however many there are on average, unless the
-    law is Poisson. ``print`` it to see the cost before anything is spent.
+    were thrown away, the whole costs less than about two or three runs, however many there are on average. ``print`` it
+    to see the cost before anything is spent.
 
     Args:
         epsilon_per_run: each run is `epsilon_per_run`-DP, everything that it returns included. Or give `event_per_run`.
         event_per_run: what one run costs, if it has a delta or is made of several steps; then `delta` is needed.
         expected_runs: the mean of K.
-        law: ``"geometric"``, ``"logarithmic"`` (cheaper, but often a single run), ``"negative_binomial"`` with the
-            shape `eta`, between both by default, or ``"poisson"`` (dearer; also no run at all).
+        law: ``"geometric"``, ``"logarithmic"`` (cheaper, but often a single run), or ``"negative_binomial"`` with the
+            shape `eta`, between both by default.
         eta: of the negative binomial, > -1; 0.5 by default.
         cap: if K is larger, nothing is released. Public; it costs no more.
         delta: of the whole, with `event_per_run`.
@@ -114,13 +111,13 @@ class BestOfRuns(MechanismValue):
         name, shape = law_named(self.law, self.eta)
         if self.eta is not None:
             shape = shape_of_runs(self.eta)
-        runs = _number_of_runs(self.expected_runs, most=MOST_POISSON if name == "poisson" else None)
-        gamma = 0.0 if name == "poisson" else gamma_for(runs, shape)
-        count = poisson(runs) if name == "poisson" else negative_binomial(shape, gamma)
-        self._set(law=name, expected_runs=runs, _count=count, _shape=shape, _gamma=gamma)
-        self._set(_event=self._cost(runs))
+        expected = "a finite number above 1"
+        runs = float(exact_number(self.expected_runs, "expected_runs", expected=expected))
+        gamma = gamma_for(runs, shape)
+        self._set(law=name, expected_runs=runs, _count=negative_binomial(shape, gamma), _shape=shape, _gamma=gamma)
+        self._set(_event=self._cost())
 
-    def _cost(self, runs: float) -> Event:
+    def _cost(self) -> Event:
         if self.epsilon_per_run is not None:
             if self.delta:
                 raise InvalidParameterError("delta", self.delta, "0 with `epsilon_per_run`: give `event_per_run`")
@@ -137,16 +134,9 @@ class BestOfRuns(MechanismValue):
             if run.delta:
                 raise InvalidParameterError("delta", self.delta, "a number above 0, because a run has one")
             epsilon = compose([run]).epsilon(0.0)
-        if self.law == "poisson":
-            total = (epsilon + runs * math.tanh(epsilon / 2.0)) * (1.0 + 2.0**-46)
-            return PureEvent(epsilon=math.nextafter(total, math.inf))
         return PrivateCandidatesEvent(epsilon=epsilon, eta=self._shape, gamma=self._gamma)
 
     def _with_delta(self, run: Event) -> Event:
-        if self._gamma == 0.0:
-            hint = "Of the Poisson law the cost is known for runs without a delta: give `epsilon_per_run`, and delta=0."
-            expected = "'geometric', 'logarithmic' or 'negative_binomial' with a delta"
-            raise InvalidParameterError("law", Shown(repr(self.law)), expected, hint)
         total = candidates_epsilon(run, eta=self._shape, gamma=self._gamma, delta=self.delta)
         if math.isinf(total):
             hint = "A run's own delta times the expected number of runs has to be below it."
@@ -236,7 +226,7 @@ def best_of_runs(
 
     Returns:
         The best run. A run that raised an exception, or returned no pair, is worse than one whose score is not a
-        number, and that is worse than all others; of equal runs the first. None if there was no run to release.
+        number, and that is worse than all others; of equal runs the first. None if there would be more runs than `cap`.
 
     Raises:
         InvalidParameterError: an argument is out of range. Nothing was drawn or charged, and nothing ran.
@@ -319,14 +309,6 @@ def _rank(found: BestRun[Any]) -> tuple[int, float]:
     if found.failed:
         return 0, 0.0
     return (1, 0.0) if math.isnan(found.score) else (2, found.score)
-
-
-def _number_of_runs(value: object, *, most: int | None) -> float:
-    expected = "a finite number above 1" if most is None else f"a number above 0, at most {most:,}"
-    runs = float(exact_number(value, "expected_runs", expected=expected))
-    if not (runs > 1.0 if most is None else 0.0 < runs <= most):
-        raise InvalidParameterError("expected_runs", value, expected)
-    return runs
 
 
 _UP = 1.0 + 2.0**-46

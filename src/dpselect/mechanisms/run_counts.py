@@ -14,13 +14,10 @@ from dpselect.checks import one_of
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exact_coins import Enclosed, exp_minus_in_digits, heads, log_in_digits
 
-LawName = Literal["geometric", "logarithmic", "negative_binomial", "poisson"]
+LawName = Literal["geometric", "logarithmic", "negative_binomial"]
 
 MOST_RUNS = 10**6
 """Expected runs at most."""
-
-MOST_POISSON = 1000
-"""The same for Poisson, whose cost grows with their number."""
 
 _MORE_DIGITS = 62  # decimal digits beside a third of the binary ones: beyond those that differences lose
 _FIRST_DIGITS = 192  # binary digits of the probabilities that all but one in 2^60 coins are decided by
@@ -28,17 +25,15 @@ _FIRST_DIGITS = 192  # binary digits of the probabilities that all but one in 2^
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The number K of runs: it begins at `first`, and the probabilities of k + 1 and k have the ratio ``ratio(k)``.
+    """The number K of runs: the probabilities of k + 1 and k have the ratio ``ratio(k)``.
 
     Attributes:
-        first: 1, or 0 for Poisson.
         ratio: a fraction, exactly: its two whole numbers, which may have a common factor.
-        start: bounds on the probability of `first`, closer the more binary digits are asked for.
+        start: bounds on the probability of one run, closer the more binary digits are asked for.
 
     Proof: ``proofs/private_candidates.md``, claim 5.
     """
 
-    first: int
     ratio: Callable[[int], tuple[int, int]]
     start: Callable[[int], Enclosed]
 
@@ -60,7 +55,7 @@ class _Walk:
     """Bounds on the chance of each number, one after another, in whole numbers of 2^-digits."""
 
     def __init__(self, law: RunCount, digits: int) -> None:
-        self._law, self._digits, self.count = law, digits, law.first
+        self._law, self._digits, self.count = law, digits, 1
         one = 1 << digits
         low, high = law.start(digits)
         self._mass = math.floor(low * one), min(one, math.ceil(high * one))
@@ -109,19 +104,7 @@ def negative_binomial(eta: float, gamma: float) -> RunCount:
         return min(found), max(found)
 
     (above, below), (more, of) = (1 - stop).as_integer_ratio(), shape.as_integer_ratio()
-    return RunCount(first=1, ratio=lambda k: (above * (k * of + more), below * of * (k + 1)), start=start)
-
-
-def poisson(mean: float) -> RunCount:
-    """Poisson: also no run at all."""
-    rate = Fraction(mean)
-
-    @functools.cache
-    def start(digits: int) -> Enclosed:
-        return exp_minus_in_digits(rate, digits // 3 + _MORE_DIGITS)
-
-    above, below = rate.as_integer_ratio()
-    return RunCount(first=0, ratio=lambda k: (above, below * (k + 1)), start=start)
+    return RunCount(ratio=lambda k: (above * (k * of + more), below * of * (k + 1)), start=start)
 
 
 def gamma_for(expected: float, eta: float) -> float:
@@ -148,7 +131,7 @@ def law_named(law: object, eta: object) -> tuple[LawName, float]:
     >>> law_named("logarithmic", None)
     ('logarithmic', 0.0)
     """
-    shapes: dict[LawName, float] = {"geometric": 1.0, "logarithmic": 0.0, "negative_binomial": 0.5, "poisson": 0.0}
+    shapes: dict[LawName, float] = {"geometric": 1.0, "logarithmic": 0.0, "negative_binomial": 0.5}
     name = cast(LawName, one_of(law, "law", shapes))
     if eta is not None and name != "negative_binomial":
         raise InvalidParameterError("eta", eta, "none, except with law='negative_binomial'")

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from dpselect.planning.plots import plot_error as plot_error
     from dpselect.planning.plots import plot_pmf as plot_pmf
     from dpselect.planning.plots import plot_power as plot_power
-    from dpselect.planning.recommended import Recommendation as Recommendation
-    from dpselect.planning.recommended import recommend as recommend
-    from dpselect.planning.recommended import recommendation as recommendation
     from dpselect.planning.targets import epsilon_for as epsilon_for
     from dpselect.planning.worst_case import Bounds as Bounds
+    from dpselect.planning.worst_case import Recommendation as Recommendation
     from dpselect.planning.worst_case import lead_shown as lead_shown
+    from dpselect.planning.worst_case import recommend as recommend
+    from dpselect.planning.worst_case import recommendation as recommendation
     from dpselect.planning.worst_case import worst_case_bounds as worst_case_bounds
     from dpselect.planning.worst_case import worst_case_error as worst_case_error
 else:

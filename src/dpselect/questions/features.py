@@ -17,8 +17,7 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import Columns, ListQuestion
 from dpselect.questions.selection import terms_of_plan, top_k_plan
 from dpselect.questions.words import Drawn, Planned, Terms, counted
-from dpselect.summaries import PublicBins, PublicCandidates
-from dpselect.summaries.scans import PrivateNumbers
+from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
@@ -90,9 +89,9 @@ class BestFeatures(ListQuestion, name="best_features"):
         at_once = {"k": self.plan.k} if self.plan.is_at_once else {}
         return terms_of_plan(self, self.moved, {"classes": len(self.weights), **at_once})
 
-    def released(self, summary: RuleCounts, /) -> Drawn:
+    def released(self, summary: CandidateTotals, /) -> Drawn:
         """The names of the features, best first."""
-        return Drawn([self.choices[position] for position in self.plan.select(summary.right)])
+        return Drawn([self.choices[position] for position in self.plan.select(summary.totals)])
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
@@ -107,21 +106,6 @@ class BestFeatures(ListQuestion, name="best_features"):
     @classmethod
     def origin(cls, release: Planned) -> str:
         return f"out of {counted(release.candidates['count'], 'feature')}"
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RuleCounts(PrivateNumbers):
-    """How many rows, weighted, each feature's best rule gets right.
-
-    Attributes:
-        right: shape ``(n,)``, int64, read-only; one entry for each feature. One more row raises each entry by a whole
-            number from 0 to the weight of the row's class (proof: ``proofs/feature_scores.md``).
-
-    >>> RuleCounts(np.array([31, 47]))
-    RuleCounts(<2 private numbers>)
-    """
-
-    right: NDArray[np.int64]
 
 
 HIGHEST_WEIGHT = 1 << 20
@@ -145,7 +129,7 @@ class PublicFeatures:
 
     >>> cut = PublicBins.given((0, 10), 2)
     >>> features = PublicFeatures(names=PublicCandidates.given(["age"]), bins=(cut,), weights=(1, 1))
-    >>> features.tally([np.array([1.0, 2.0, 3.0, 7.0, np.nan])], np.array([0, 0, 1, 1, -1])).right.tolist()
+    >>> features.tally([np.array([1.0, 2.0, 3.0, 7.0, np.nan])], np.array([0, 0, 1, 1, -1])).totals.tolist()
     [3]
     """
 
@@ -153,8 +137,11 @@ class PublicFeatures:
     bins: tuple[PublicBins, ...]
     weights: tuple[int, ...]
 
-    def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> RuleCounts:
+    def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> CandidateTotals:
         """What the best rule of each feature gets right; decided for each row alone, summed in whole numbers.
+
+        One more row raises each total by a whole number from 0 to the weight of the row's class. Proof:
+        ``proofs/feature_scores.md``.
 
         Args:
             columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
@@ -163,7 +150,7 @@ class PublicFeatures:
         known = classes >= 0
         known_classes = classes[known]
         right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
-        return RuleCounts(np.array(right, dtype=np.int64))
+        return CandidateTotals(np.array(right, dtype=np.int64))
 
     def _right(self, cut: PublicBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
         many = len(self.weights)

@@ -333,9 +333,7 @@ def _ranks_moved(mechanism: QuantileMechanism | UnboundedQuantileMechanism) -> S
     """How much one unit changes ranks, and whether all of them in one direction. Proof: ``proofs/unit_values.md``."""
     from dpselect.mechanisms.quantiles import rank_sensitivity
 
-    return rank_sensitivity(
-        mechanism.level, values_per_unit=mechanism.values_per_unit, neighbours=mechanism.neighbours
-    )
+    return rank_sensitivity(mechanism.level, values_per_unit=mechanism.values_per_unit, neighbours=mechanism.neighbours)
 
 
 def _between(release: Planned) -> str:

@@ -32,11 +32,10 @@ FAMILIES = {
     "counts": "count histogram",
     "values": "values",
     "selection": "most_common least_common best_date top_k",
-    "sums": "sum best_by",
+    "sums": "sum best_by best_price",
     "quantiles": "median quantile quantiles upper_bound",
     "moments": "mean variance std",
     "density": "density",
-    "prices": "best_price",
 }
 """The modules that declare questions, and which, in the order in which people meet them."""
 

@@ -134,6 +134,16 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
+    def best_price(
+        self,
+        column: str,
+        *,
+        prices: object,
+        epsilon: float,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
     @overload
     def median(
         self,
@@ -273,16 +283,6 @@ class PlainQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[float]]: ...
-    def best_price(
-        self,
-        column: str,
-        *,
-        prices: object,
-        epsilon: float,
-        max_rows_per_unit: int = 1,
-        usable_epsilon: float | None = None,
-        request: str | None = None,
-    ) -> Release[float]: ...
     def by(
         self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1
     ) -> GroupedQuestions: ...
@@ -391,6 +391,16 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
+    def best_price(
+        self,
+        column: str,
+        *,
+        prices: object,
+        epsilon: float,
+        max_rows_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
     @overload
     def median(
         self,
@@ -530,13 +540,3 @@ class GroupedQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, list[float]]]: ...
-    def best_price(
-        self,
-        column: str,
-        *,
-        prices: object,
-        epsilon: float,
-        max_rows_per_unit: int = 1,
-        usable_epsilon: float | None = None,
-        request: str | None = None,
-    ) -> Release[dict[Any, float]]: ...

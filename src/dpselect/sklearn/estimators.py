@@ -22,7 +22,7 @@ from dpselect.certificates.release import Release, identity_text
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import BestFeatures, PublicFeatures, RuleCounts
+from dpselect.questions.features import BestFeatures, PublicFeatures
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.frames import check_distinct_names
@@ -39,7 +39,7 @@ from dpselect.sklearn.reading import (
     positions,
     settings_hash,
 )
-from dpselect.summaries import PublicBins, PublicCandidates
+from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 
 def _labelled(
@@ -167,7 +167,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         )
         asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
-        def tally() -> list[RuleCounts]:
+        def tally() -> list[CandidateTotals]:
             return [features.tally((column(table, place) for place in range(len(table.columns))), classes)]
 
         spending = Spending(ledger_of(self, fitted="release_"), self.account)

@@ -116,7 +116,7 @@ class CandidateCounts(PrivateNumbers):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateTotals(PrivateNumbers):
-    """The sum of the units' clipped amounts for each candidate.
+    """A sum for each candidate: of the units' clipped amounts, or of the weights of rows.
 
     Attributes:
         totals: shape ``(n,)``, int64, read-only; one entry for each candidate, in the candidates' order. Adding all
