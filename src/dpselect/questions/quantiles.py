@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect import mechanisms, summaries
+from dpselect import summaries
 from dpselect.arguments import (
     BoundsIfKnown,
     Continuous,
@@ -119,7 +119,9 @@ class Median(NumbersQuestion, name="median"):
     @cached_property
     def mechanism(self) -> QuantileMechanism:
         """What draws, once, at the whole cost. Its scale is in ranks."""
-        return mechanisms.QuantileMechanism(
+        from dpselect.mechanisms import QuantileMechanism
+
+        return QuantileMechanism(
             epsilon=self.epsilon,
             level=self.share,
             neighbours=self.neighbours,
@@ -137,10 +139,10 @@ class Median(NumbersQuestion, name="median"):
         if self.domain.grid is None:
             return None
         # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
+        from dpselect.mechanisms import ExponentialMechanism
+
         drawn = self.mechanism
-        same = mechanisms.ExponentialMechanism(
-            epsilon=drawn.epsilon, sensitivity=drawn.sensitivity, monotonic=drawn.monotonic
-        )
+        same = ExponentialMechanism(epsilon=drawn.epsilon, sensitivity=drawn.sensitivity, monotonic=drawn.monotonic)
         return same.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
     @cached_property
@@ -259,7 +261,9 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     @cached_property
     def mechanism(self) -> QuantilesMechanism:
         """What draws all of them, at the whole cost."""
-        return mechanisms.QuantilesMechanism(
+        from dpselect.mechanisms import QuantilesMechanism
+
+        return QuantilesMechanism(
             epsilon=self.epsilon,
             levels=self.levels,  # type: ignore[arg-type] # made a tuple there
             method=self.method,
@@ -386,7 +390,9 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     @cached_property
     def mechanism(self) -> UnboundedQuantileMechanism:
         """What draws, once, at the whole cost: the quantile at level 1."""
-        found = mechanisms.UnboundedQuantileMechanism(
+        from dpselect.mechanisms import UnboundedQuantileMechanism
+
+        found = UnboundedQuantileMechanism(
             epsilon=self.epsilon,
             level=getattr(self, "level", 1.0),
             lower=self.lower,
