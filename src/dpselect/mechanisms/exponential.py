@@ -312,17 +312,12 @@ class ExponentialMechanism(Mechanism):
         return Gaps.below_best(found[taking_part]).mean(probabilities[taking_part])
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
-        if self._weights is None:
+        weights = self._weights
+        if weights is None:
             return Mechanism.worst_error(self, n_candidates, failure=failure, confidence=confidence)
-        return self._bound(self._worst_odds(n_candidates), failure=failure, confidence=confidence)
-
-    def _worst_odds(self, n_candidates: int) -> float:
-        weights = cast(CandidateWeights, self._weights)
         if n_candidates != len(weights):
             raise InvalidParameterError("n_candidates", n_candidates, f"{len(weights)}, the number of weights")
-        return weights.odds_against_lightest()
-
-    def _bound(self, odds: float, *, failure: float, confidence: float) -> float:
+        odds = weights.odds_against_lightest()
         theta = math.log(odds) + math.log(confidence / failure) if odds > 0.0 else 0.0
         if not theta > 0.0:
             return 0.0

@@ -234,7 +234,8 @@ class MeanMechanism(MechanismValue):
         """
         mean, count = self._mean(values)
         # Distances in widths: the score then changes by 1 / n, or has range 2 / n, and no square can overflow.
-        sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), self._factor)
+        factor = 1 if self.score == "absolute" else 2
+        sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), factor)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "squared":
             return draw_peak(sampler, mean, bounds=self._ends, unit=self._width, is_squared=True)
@@ -258,10 +259,6 @@ class MeanMechanism(MechanismValue):
     @property
     def _width(self) -> Fraction:
         return self._grid.upper - self._grid.lower
-
-    @property
-    def _factor(self) -> Literal[1, 2]:
-        return 1 if self.score == "absolute" else 2
 
     def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
         """The exact mean of the values' grid points, and over how many."""

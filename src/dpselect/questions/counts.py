@@ -268,16 +268,9 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
             candidates=self.choices.description(),
             error_bound=float(mechanism.error_bound(CONFIDENCE, size=n)),
             arguments={"max_values_per_unit": self.most_per_unit, **({"noise": noise} if self.delta else {})},
-            usable=self._usable,
+            # If each unit counts once, the sum of the noisy counts is a noisy number of units.
+            usable=None if self.most_per_unit > 1 else NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE)),
         )
-
-    @property
-    def _usable(self) -> NoisyUnits | None:
-        """If each unit counts once, the sum of the noisy counts is a noisy number of units."""
-        mechanism, n = self.mechanism, len(self.choices)
-        if self.most_per_unit > 1:
-            return None
-        return NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE))
 
     def released(self, summary: CandidateCounts, /) -> Drawn:
         """The noisy counts, in the order of the candidates. Negative ones are released as 0."""
