@@ -225,8 +225,6 @@ def _members(prices: Any) -> list[object]:
 def _positive(member: object, prices: object) -> int | Fraction:
     if type(member) is int and 0 < member <= _MOST_UNITS:
         return member  # a long range is refused early
-    if type(member) is Fraction and 0 < member.numerator < 2**52 and float(member) > 0.0:
-        return member if member.denominator > 1 else member.numerator  # of a long grid, too
     try:
         exact = decimal_fraction(member, "prices", expected=_ACCEPTED)
     except InvalidParameterError:

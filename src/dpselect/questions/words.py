@@ -112,10 +112,8 @@ class Planned:
             is at most this far from the target rank, with all values rounded to the grid. For a price, its revenue is
             at most this far below the best. For a mean, a variance and a density see their methods of `Dataset`. With
             groups, it holds in each group. It is known before the data is seen, infinite if it does not fit into a
-            double, and None if no bound holds for all data: for a quantile without a grid, for several quantiles and
-            for a price between bounds.
+            double, and None if no bound holds for all data: for a quantile without a grid, and for several quantiles.
         confidence: confidence level of `error_bound`.
-        error_unit: what it is measured in, if not in units: ranks, revenue, a sum.
         proofs: pages of this project's repository that prove the guarantee.
         event: what the release costs, for accounting.
         error_unit: what the error is measured in, if not in units: ranks, revenue, a sum.
