@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
+from collections.abc import Callable
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -146,9 +148,10 @@ def test_the_last_moment_of_all_is_no_error(epoch: Any, tmp_path: Path) -> None:
 
 def test_rows_that_are_missing_are_not_gone_through(tmp_path: Path) -> None:
     path = book(tmp_path / "t.xlsx", of([1.5, 1.5, 4242]))
-    assert len(numbers(rewritten(path, '<row r="4">', '<row r="1000000">'), None, bounds=(0, 9))) == 3
-    with pytest.raises(InvalidDataError, match="can be read to its end"):
-        numbers(rewritten(path, '<row r="1000000">', '<row r="2000000000000">'), None, bounds=(0, 9))
+    for last in ("4", "1000000", "2000000000000"):
+        path = rewritten(path, '<row r="4">', f'<row r="{last}">')
+        assert len(numbers(path, None, bounds=(0, 9))) == 3
+        path = rewritten(path, f'<row r="{last}">', '<row r="4">')
 
 
 def test_truth_values_and_units(tmp_path: Path) -> None:
@@ -253,6 +256,36 @@ def test_a_sheet_is_only_of_a_workbook(tmp_path: Path) -> None:
     for name in ("", "x" * 32, "a\nb", 5):
         with pytest.raises(InvalidParameterError, match=r"^sheet="):
             Format(sheet=name)  # type: ignore[arg-type]
+
+
+_BESIDE = (
+    b'<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}"/></extLst>'
+    b'<dataValidations><dataValidation type="none such"/></dataValidations></worksheet>'
+)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_stands_beside_the_rows_is_not_read(tmp_path: Path) -> None:
+    """openpyxl warns of some of it, and stops at the rest."""
+    made = openpyxl.Workbook()
+    sheet = made.active
+    assert sheet is not None
+    for row in ROWS:
+        sheet.append(row)
+    made.create_chartsheet("Chart")
+    made.save(tmp_path / "t.xlsx")
+    changed: dict[str, Callable[[bytes], bytes]] = {
+        "xl/worksheets/sheet1.xml": lambda part: part.replace(b"</worksheet>", _BESIDE),
+        "xl/styles.xml": lambda part: re.sub(b"<cellStyles.*</cellStyles>", b"", part),
+        "docProps/core.xml": lambda _: b"none",
+        "xl/theme/theme1.xml": lambda _: b"none",
+    }
+    with ZipFile(tmp_path / "t.xlsx") as old, ZipFile(tmp_path / "new.xlsx", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, changed.get(name, bytes)(old.read(name)))
+    assert numbers(tmp_path / "new.xlsx", None, bounds=(0, 10)) == [7, 7, 7, 8.5]
+    with pytest.raises(InvalidDataError, match="the name of a sheet of the workbook"):
+        dps.Dataset(tmp_path / "new.xlsx", unit="unit", format=Format(sheet="Chart"))
 
 
 def test_large_workbooks_are_refused_by_their_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

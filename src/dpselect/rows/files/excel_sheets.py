@@ -14,10 +14,11 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import islice
 from typing import Any
@@ -35,16 +36,11 @@ MOST_BYTES = 1 << 29
 _ROWS = 1 << 12
 """In a batch."""
 
-_LAST_ROW = 1 << 20
-"""The format has no more rows."""
-
 _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
 """What a cell may raise, by its content alone."""
 
 Row = Mapping[int, Any]
 """Cells by their places, from 0."""
-
-_NO_CELLS: Row = {}
 
 
 def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
@@ -54,14 +50,13 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
         InvalidDataError: no such sheet, several and none is chosen, no names, or two columns with the same name.
         MissingExtraError: the extra ``excel`` is not installed.
     """
-    with _opened(path, shown, declared) as rows:
-        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown, declared.header_row))
+    with _opened(path, shown, declared) as (names, _):
+        return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
 def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every row that is not blank, in batches of nullable text columns."""
-    with _opened(asked.path, asked.shown, asked.declared) as cells:
-        names = _names(next(cells, _NO_CELLS), asked.shown, asked.declared.header_row)
+    with _opened(asked.path, asked.shown, asked.declared) as (names, cells):
         if tuple(names) != tuple(column.name for column in asked.among):
             raise EOFError
         places = [names[column.name] for column in asked.columns]
@@ -87,60 +82,61 @@ def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
 
 
 @contextmanager
-def _opened(path: str, shown: Shown, declared: Format) -> Generator[Iterator[Row]]:
-    """The rows of the sheet, from the one that names the columns."""
+def _opened(path: str, shown: Shown, declared: Format) -> Generator[tuple[dict[str, int], Iterator[Row]]]:
+    """Where the columns of the sheet are, by their names; and the rows below these."""
     try:
-        openpyxl = import_module("openpyxl")
+        library = import_module("openpyxl")
     except ImportError:
         raise MissingExtraError("Excel files", "excel") from None
-    _check_size(path, shown)
-    with closing(openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)) as book:
-        book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
-        yield _rows_of(book, _chosen(book, shown, declared.sheet), declared.header_row)
-
-
-def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
-    """The rows of a sheet that have cells; the first one is the header, so it is empty if there is no such row.
-
-    openpyxl ends at the first cell that it cannot convert, and goes through all rows that are missing. Whether a sheet
-    is read must not depend on a cell, so such a cell is empty here, and missing rows are left out.
-    """
-    cell_of = import_module("openpyxl.cell.read_only").ReadOnlyCell
-    with sheet._get_source() as source:
-        parser = _tolerant_parser()(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
-        last = header - 1
-        for number, cells in parser.parse():
-            if number > _LAST_ROW:
-                raise ValueError
-            if number < header:
-                continue
-            if last < header and number != header:
-                yield {}
-            last = number
-            yield {cell["column"] - 1: cell_of(sheet, **cell) for cell in cells}
-
-
-@cache
-def _tolerant_parser() -> Any:
-    """A class of openpyxl's that reads a cell which it cannot convert as an empty one."""
-    parser: Any = import_module("openpyxl.worksheet._reader").WorkSheetParser
-
-    class TolerantParser(parser):
-        def parse_cell(self, element: Any) -> Any:
-            try:
-                return parser.parse_cell(self, element)
-            except _UNCONVERTED:
-                return {"row": 0, "column": 0, "value": None, "data_type": "n", "style_id": 0}
-
-    return TolerantParser
-
-
-def _check_size(path: str, shown: Shown) -> None:
     with ZipFile(path) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if size > MOST_BYTES:
         expected = f"a workbook whose parts take at most {MOST_BYTES >> 20} MiB uncompressed"
         raise InvalidDataError("source", shown, expected, "Save the sheet as CSV, which is read in pieces.")
+    warnings.filterwarnings("ignore", "Workbook contains no default style", module="openpyxl")
+    reader = library.reader.excel.ExcelReader(path, read_only=True, data_only=True, keep_links=False)
+    for part in ("properties", "custom", "theme", "chartsheet"):  # it stops at some of them, and none has rows
+        setattr(reader, f"read_{part}", _left_out)
+    reader.read()
+    with closing(reader.wb) as book:
+        book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
+        rows = _rows_of(book, _chosen(book, shown, declared.sheet), declared.header_row)
+        yield _names(next(rows), shown, declared.header_row), rows
+
+
+def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
+    """The rows of a sheet that have cells; the first one is the header, so it is empty if there is no such row.
+
+    openpyxl's own loop goes through all rows that are missing, warns of what stands beside the rows, or stops there.
+    """
+    library, cells_of = import_module("openpyxl.worksheet._reader"), import_module("openpyxl.cell.read_only")
+    with sheet._get_source() as source:
+        parser = library.WorkSheetParser(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
+        parser.parse_cell = partial(_cell, parser.parse_cell)
+        is_first = True
+        for element in (each for _, each in library.iterparse(source) if each.tag == library.ROW_TAG):
+            number, cells = parser.parse_row(element)
+            element.clear()
+            if number < header:
+                continue
+            if is_first and number > header:
+                yield {}
+            is_first = False
+            yield {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in cells}
+        if is_first:
+            yield {}
+
+
+def _left_out(*_: object) -> None:
+    """In place of what openpyxl reads."""
+
+
+def _cell(read: Callable[[Any], Any], element: Any) -> Any:
+    """A cell, empty if it cannot be converted: whether a sheet is read must not depend on a cell."""
+    try:
+        return read(element)
+    except _UNCONVERTED:
+        return {"row": 0, "column": 0, "value": None, "data_type": "n", "style_id": 0}
 
 
 def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
