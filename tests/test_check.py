@@ -97,11 +97,35 @@ def test_what_is_read_is_no_problem(value: str, tmp_path: Path) -> None:
     assert "Nothing looks wrong." in str(dps.check(file(tmp_path, [value]), "value", unit="who"))
 
 
-@pytest.mark.parametrize("values", [["45%", "0.45"], ["$5", "€6"], ["$5", "5"], ["1,5", "1.5"], ["1,234,567", "1,5"]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(["45%", "0.45"], ["$5", "€6"], ["$5", "5"], ["1,5", "1.5"], ["1,234,567", "1,5"]),
+        *(["(1,200)", "1,200"], ["7-", "7"], ["−7", "7"]),
+    ],
+)
 def test_an_option_is_only_suggested_if_all_cells_then_mean_the_same(values: list[str], tmp_path: Path) -> None:
     found = dps.check(file(tmp_path, values), "value", unit="who")
     assert found.problems[-1] == "No option makes all of them mean the same. Write them in one way first."
     assert "Format" not in str(found)
+
+
+def test_blanks_that_do_not_break_a_line_are_taken_away_by_a_blank(tmp_path: Path) -> None:
+    values = ["5\u00a0", "6", "\u202f7"]
+    assert "Try --strip ' ': with it 2 more rows can count, all others as now." in said(tmp_path, values)
+    assert read_with(tmp_path, values) == 3
+
+
+def test_of_conditions_that_no_row_meets_it_is_said(tmp_path: Path) -> None:
+    data = dps.Dataset(file(tmp_path, [5, 6, 7]), unit="who")
+    assert dps.check(data.where(value=(100, None)), "value").problems == ("No row meets the conditions.",)
+
+
+def test_a_word_that_may_be_meant_as_true_is_shown(tmp_path: Path) -> None:
+    problems = said(tmp_path, ["\u00a0true", "false"], candidates=[True, False])
+    assert problems[:1] == (
+        "1 of 2 rows (50.0%): no true or false as it is written here, such as '\\xa0true' (line 2).",
+    )
 
 
 def test_an_option_for_one_column_may_not_change_another(tmp_path: Path) -> None:
@@ -184,10 +208,11 @@ def test_utf_16_is_read_if_it_is_declared(encoding: str, tmp_path: Path) -> None
         (["18 ", "18"], ["18"], "Try --trim: with it 1 more row can count, all others as now."),
         (["oslo"], ["Oslo"], "Try --ignore-case: with it 1 more row can count, all others as now."),
         (["OSLO "], ["Oslo"], "Try --trim --ignore-case: with it 1 more row can count, all others as now."),
+        (["18\u00a0"], ["18"], "Try --trim: with it 1 more row can count, all others as now."),
         (
-            ["18\u00a0"],
+            ["18\u200b"],
             ["18"],
-            "Candidates are written in another way, such as '18\\xa0' for '18': give them as they are",
+            "Candidates are written in another way, such as '18\\u200b' for '18': give them as they are",
         ),
         (
             ["Jose\u0301"],
@@ -239,6 +264,12 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
         (["12/24/2026", "24/12/2026"], "No option makes all of them mean the same."),
         (["24.12.2026"], "Try --date-format '%d.%m.%Y':"),
         (["24-Dec-2026"], "Try --date-format '%d-%b-%Y':"),
+        (["24-DEC-26"], "Try --date-format '%d-%b-%y':"),
+        (["Dec 24; 2026"], "Try --date-format '%b %d; %Y':"),
+        (["2026. 12. 24."], "Try --date-format '%Y. %m. %d.':"),
+        (["2026年12月24日"], "Try --date-format '%Y年%m月%d日':"),
+        (["12/24/2026 1:45 PM"], "Try --date-format '%m/%d/%Y' --as-date:"),
+        (["24%12%2026"], "No option makes all of them mean the same."),
         (["20261224"], "Try --date-format '%Y%m%d':"),
         (["46380"], "They look like a spreadsheet's numbers for dates."),
         (["2026-12-24 13:45"], "Try --as-date:"),
@@ -543,7 +574,7 @@ def test_lines_of_json_are_shown_by_their_numbers(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"who": 1, "value": 5}\nwho\n{"who": [1], "value": 2}\n{"who": 2}\n')
     assert dps.check(path, "value", unit="who").problems == (
-        "1 of 4 lines are no rows: no object of JSON, such as line 2.",
+        "1 of 4 lines are no rows: no object of JSON, or more than 1 MiB, such as line 2.",
         "1 of 3 rows (33.3%) have no who, and do not count: nothing, or an object, a list or a time, such as line 3.",
         "1 of 2 rows (50.0%): nothing, or an object, a list or a time, such as line 4.",
     )

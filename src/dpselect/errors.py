@@ -332,6 +332,11 @@ def one_of_several(value: object, place: int, count: int) -> Shown:
     return Shown(f"<{describe(value).strip('<>')}, number {place + 1:,} of {count:,}>")
 
 
+def printable(text: str) -> str:
+    """`text`, unless it would move the cursor, or worse; then as Python writes it."""
+    return text if text.isprintable() else repr(text)
+
+
 def describe(value: object) -> str:
     """How an error shows `value`: a plain number or ``None`` as itself, anything else as its type.
 

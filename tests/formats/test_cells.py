@@ -148,6 +148,7 @@ def test_text_is_changed_only_as_declared() -> None:
     cells = [" Röt ", "$1,234", None, "É"]
     assert read(cells, CandidateKind.TEXT, Format(strip="$", thousands=",")) == cells
     assert read(cells, CandidateKind.TEXT, Format(trim=True)) == ["Röt", "$1,234", None, "É"]
+    assert read(["\u202f a\u00a0b\u2007"], CandidateKind.TEXT, Format(trim=True)) == ["a\u00a0b"]
     assert read(cells, CandidateKind.TEXT, Format(ignore_case=True)) == [" röt ", "$1,234", None, "é"]
 
 

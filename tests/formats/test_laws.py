@@ -52,7 +52,7 @@ CASES = {
     "quoted_line_breaks": Case(
         Format(quoted_line_breaks=True), ("a\nb", "c", "a\nb"), ("a\nb", "c"), ("a", "b", "a\r\nb", '"\n"', "\n")
     ),
-    "trim": Case(Format(trim=True), (" a", "a\t", "b b"), ("a", "b b"), ("\u00a0a", "", "   ", "b  b")),
+    "trim": Case(Format(trim=True), (" a\t", "\u00a0a", "b b"), ("a", "b b"), ("\u200ba", "", "   ", "b\u00a0b")),
 }
 ENCODED = {
     name: case

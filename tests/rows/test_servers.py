@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 
 import dpselect as dps
+from dpselect.cli.main import main
 from dpselect.errors import InvalidDataError, TableUnavailableError
 from dpselect.rows import postgres
 from dpselect.rows.opening import open_table
@@ -211,3 +212,9 @@ def test_connections_and_engines_of_the_caller_are_refused(placed: tuple[str, st
             with pytest.raises(InvalidDataError, match=r"expected the path of a file.* give the URL") as caught:
                 dps.Dataset(source, unit="unit")
             assert "secret" not in str(caught.value)
+
+
+def test_rows_on_a_server_are_not_checked(placed: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    url, name = placed
+    assert main(["check", url, "value", "--table", name, "--unit", "unit"]) == 2
+    assert "rows that are in files or in this process" in capsys.readouterr().err

@@ -61,7 +61,8 @@ def check(
     """
     import dpselect as dps
 
-    data = dps.Dataset(source, unit=unit, format=format_of(given), memory_limit=given["memory_limit"])
+    where = {"table": given["table"], "memory_limit": given["memory_limit"]}
+    data = dps.Dataset(source, unit=unit, format=format_of(given), **where)
     values = values_of(_TAKEN, given | {"source": source, "column": column}, data)
     view = seen(data, **values_of(OF_VIEWS, given | {"source": source}, data))
     with scan_progress() as progress:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpselect.errors import printable
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds, Progress
 from dpselect.rows.duckdb.arrow import RecordBatch, of_numpy, pa, pc
@@ -76,7 +77,7 @@ _SAME = (
     f"CASE WHEN regexp_full_match(name, '([+(]|0[1-9 (/.-])[0-9 ()/.-]*') AND strlen({_DIGITS}) > 8"
     f" THEN 'n' || right({_DIGITS}, 9) WHEN regexp_full_match(name, '[0-9]+') THEN 'n' || ltrim(name, '0')"
     " WHEN regexp_full_match(name, '[0-9]+([.][0-9]*)?[eE][+]?[0-9]+') THEN 'n' || TRY_CAST(name AS HUGEINT)"
-    " ELSE 't' || trim(regexp_replace(lower(name), '[\\s\\x{200b}]+', ' ', 'g')) END"
+    " ELSE 't' || trim(regexp_replace(lower(name), '[\\s\\x{200b}\\x{feff}]+', ' ', 'g')) END"
 )
 """Equal for names of units that a person may take for the same; of telephone numbers the last nine digits."""
 
@@ -206,6 +207,7 @@ class Look:
         self._unit, self._column = printable(unit.shown), unit
         self._suspect = () if unit.each_row else _SUSPECT if unit.holds in TEXTS else _SUSPECT[:2]
         met = [_counts(name, values.pop(name), self.lists) for name in [*values] if name.startswith("condition")]
+        self._is_filtered = bool(met)
         self.sought = {name: values[name] for name in sorted(values, key=["what", "number", "part"].index)}
         raw = "raw_who" if unit.holds in TEXTS else "who::VARCHAR"
         read = [f"{rule(statement.reads['who'], 'who', DUCKDB)} AS who", f"{raw} AS raw"]
@@ -238,11 +240,11 @@ class Look:
         """What is said of lines that are no rows, of rows without a unit, and of units that may be no people."""
         if count := len(self._left_out):
             first = self._left_out[:SHOWN]
-            fields = "another number of fields than the first line, or quotes that do not pair up"
-            why = fields if self._source.lines(first) else "no object of JSON"
+            fields = "another number of fields than the first line, quotes that do not pair up, or more than 1 MiB"
+            why = fields if self._source.lines(first) else "no object of JSON, or more than 1 MiB"
             yield f"{count:,} of {self.rows + count:,} lines are no rows: {why}{self._lines(first)}"
         if not self.rows:
-            yield "The table has no rows."
+            yield "No row meets the conditions." if self._is_filtered else "The table has no rows."
         if self._known < self.rows:
             without = self._grouped("CASE WHEN raw IS NOT NULL THEN '' END", "2", "raw", "who IS NULL")
             no_unit = f" have no {self._unit}, and do not count"
@@ -379,11 +381,6 @@ def _counts(name: str, value: RowValue, lists: Any) -> str:
 def is_written(text: str, kind: CandidateKind) -> bool:
     """Whether the row rules know this way to write a number or a date, if nothing of it was cut off."""
     return kind in PATTERNS and len(text) < LONGEST and re.fullmatch(PATTERNS[kind], text) is not None
-
-
-def printable(name: str) -> str:
-    """The name of a column on one line."""
-    return name if name.isprintable() else repr(name)
 
 
 def short(value: object) -> str:

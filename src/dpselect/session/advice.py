@@ -26,8 +26,8 @@ Words = Mapping[str, Any]
 _GAP = "[ \u00a0\u202f]?"
 _SYMBOL = "([A-Za-z]{0,3}[$€£¥₹₽₩₺₪₫%‰]|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł)"
 _NUMBER = re.compile(
-    f"[+-]?{_SYMBOL}?{_GAP}[+-]?(?:[0-9]+(?:[.,'’_ \u00a0\u202f][0-9]+)*[.,]?|[.,][0-9]+)"
-    f"(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?"
+    f"[(]?[+−-]?{_SYMBOL}?{_GAP}[+-]?(?:[0-9]+(?:[.,'’_ \u00a0\u202f][0-9]+)*[.,]?|[.,][0-9]+)"
+    f"(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?[)-]?"
 )
 _LOOKS = {
     CandidateKind.NUMBER: _NUMBER,
@@ -41,18 +41,15 @@ _OF_NUMBERS: tuple[Words, ...] = (
     *({}, {"thousands": ","}, {"decimal": ","}, _AS_THOUSANDS, {"thousands": " "}),
     *({"thousands": " ", "decimal": ","}, {"thousands": "'"}, {"thousands": "_"}),
 )
-_DATES = (
-    *("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
-    *("%d-%b-%Y", "%d %b %Y", "%Y%m%d"),
+_ORDERS = (
+    *("%m{}%d{}%Y", "%m{}%d{}%y", "%d{}%m{}%Y", "%d{}%m{}%y", "%Y{}%m{}%d"),
+    *("%d{}%b{}%Y", "%d{}%b{}%y", "%b{}%d{}%Y"),
 )
+"""Of the parts of a date; where dots stand between them, the first two are not meant."""
 _WAYS: Mapping[CandidateKind, Sequence[Words]] = {
     CandidateKind.NUMBER: _OF_NUMBERS,
     CandidateKind.INTEGER: _OF_NUMBERS,
     CandidateKind.TEXT: ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True}),
-    CandidateKind.DATE: (
-        {"as_date": True},
-        *({"date_format": each, **more} for more in ({}, {"as_date": True}) for each in _DATES),
-    ),
 }
 _OTHERWISE = {
     CandidateKind.INTEGER: (
@@ -120,14 +117,23 @@ def _unread(cells: Writing, words: Words) -> dict[str, int]:
 
 def _tried(cells: Writing, texts: Sequence[str], words: Words) -> Sequence[Words]:
     """What may be declared. No option makes numbers with a symbol mean the same as others."""
-    tried = _WAYS[cells.kind]
+    tried = _ways_of_dates(texts[0]) if cells.kind is CandidateKind.DATE else _WAYS.get(cells.kind, ())
     if tried is _OF_NUMBERS:
         stripped = str(words.get("strip", ""))
         symbols = {_symbol(each, stripped) for each in texts}
-        strip = {"strip": stripped + symbol} if (symbol := symbols.pop()) else {}
+        around = " " * any(each.strip(" \t") != each.strip() for each in texts)  # a blank stands for all blanks
+        strip = {"strip": stripped + symbol} if (symbol := symbols.pop() or around) else {}
         tried = [] if symbols else [{**each, **strip} for each in tried]
     differing = ({name: each[name] for name in each if words.get(name) != each[name]} for each in tried)
     return [each for each in differing if each]
+
+
+def _ways_of_dates(date: str) -> list[Words]:
+    """What may be declared of dates with the same between their parts."""
+    found = re.match("[0-9A-Za-z]+([^0-9A-Za-z]+)[0-9A-Za-z]+([^0-9A-Za-z]+)[0-9]+(?:([^0-9A-Za-z]+)$)?", date.strip())
+    orders = _ORDERS[2 * ("." in found.groups()) :] if found else ()
+    formats = ["%Y%m%d", *(order.format(found[1], found[2]) + (found[3] or "") for order in orders if found)]
+    return [{"as_date": True}, *({"date_format": each, **more} for more in ({}, {"as_date": True}) for each in formats)]
 
 
 def _reads(cells: Writing, unread: Iterable[str] | None, words: Words) -> bool:

@@ -8,14 +8,14 @@ from fractions import Fraction
 from functools import partial
 
 from dpselect.checks import finite_bounds, whole_or_double_bounds
-from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, printable
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow
 from dpselect.questions.counts import listed_values
 from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
 from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.inspect import Look, inspected, printable
+from dpselect.rows.inspect import Look, inspected
 from dpselect.rows.opening import open_table
 from dpselect.rows.statements import filtered
 from dpselect.rows.table import Rows, checked_progress

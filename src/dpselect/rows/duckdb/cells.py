@@ -24,7 +24,7 @@ from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import Array, computed, of_numpy, pa, pc
-from dpselect.rows.row_rules import LONGEST_NAME, NO_BREAK_BLANKS
+from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.groups import BETWEEN_PARTS
 
@@ -123,7 +123,7 @@ def compared_pairs(
 
 def _compared_text(array: Array, format: Format) -> Array:
     if format.trim:
-        array = pc.ascii_trim_whitespace(array)
+        array = pc.utf8_trim(array, characters=BLANKS + NO_BREAK_BLANKS)
     return pc.utf8_lower(array) if format.ignore_case else array
 
 
