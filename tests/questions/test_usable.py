@@ -214,7 +214,7 @@ def test_the_noise_is_that_of_the_number_of_groups() -> None:
 
 def test_what_cannot_be_told_from_nobody_is_said_aloud() -> None:
     nobody = PEOPLE.most_common("name", candidates=["X ", "W"], epsilon=1.0, usable_epsilon=SURE)
-    assert str(nobody).endswith("WARNING: fewer than about 0 units (who) counted: this answer is mostly noise.")
+    assert str(nobody).endswith("WARNING: at most about 0 units (who) counted: this answer is mostly noise.")
     many = pa.table({"who": range(3000), "age": [40] * 3000})
     release = dps.Dataset(many, unit="who").median("age", bounds=(0, 120), step=1, epsilon=1.0, usable_epsilon=1.0)
     assert release.basis.startswith(("About 2,9", "About 3,0"))
@@ -264,11 +264,9 @@ def told(count: Any, *, within: int = 92, bound: float | None = 10.0, **changes:
 def test_sentences() -> None:
     assert told(1990) == "About 1,990 units (who) counted, within 92 with 99% confidence."
     assert told(93) == "About 93 units (who) counted, within 92 with 99% confidence."
-    assert told(92) == "WARNING: fewer than about 184 units (who) counted: this answer may be mostly noise."
-    assert told(0, bound=92.0) == "WARNING: fewer than about 92 units (who) counted: this answer is mostly noise."
-    assert (
-        told(300, bound=300.0) == "WARNING: fewer than about 392 units (who) counted: this answer may be mostly noise."
-    )
+    assert told(92) == "WARNING: at most about 184 units (who) counted: this answer may be mostly noise."
+    assert told(0, bound=92.0) == "WARNING: at most about 92 units (who) counted: this answer is mostly noise."
+    assert told(300, bound=300.0) == "WARNING: at most about 392 units (who) counted: this answer may be mostly noise."
     assert told(300, bound=None).startswith("About 300 ")
     cities = {"south": 1500, "north": 20}
     assert told(cities, **BY_CITY) == (

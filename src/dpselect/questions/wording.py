@@ -202,9 +202,9 @@ def _too_few(kind: Kind, release: Planned, count: int) -> str:
     if bound is None or kind.error_unit(release) not in (None, "ranks"):
         bound = 0.0  # not one that can be compared with units
     if bound >= most:
-        return f"{LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer is mostly noise."
+        return f"{LOUD}: at most about {most:,} units ({release.unit}) counted: this answer is mostly noise."
     if count <= within or bound >= count:
-        return f"{LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer may be mostly noise."
+        return f"{LOUD}: at most about {most:,} units ({release.unit}) counted: this answer may be mostly noise."
     return ""
 
 
