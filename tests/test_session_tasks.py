@@ -40,7 +40,7 @@ def shops() -> dps.Dataset:
     [
         (pl.Series(["2026-12-12"]), "This one holds text. Convert it to dates first"),
         (pl.Series([1]), "This one holds whole numbers. Convert it to dates first"),
-        (pl.Series([datetime(2026, 12, 12)]), "This one holds times. If only the date matters"),
+        (pl.Series([datetime(2026, 12, 12)]), "This one holds times. If they are timestamps, and only the date"),
     ],
 )
 def test_a_column_without_dates_is_told_what_to_become(days: pl.Series, reason: str) -> None:

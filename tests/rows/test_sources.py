@@ -43,6 +43,8 @@ def test_no_such_file(tmp_path: Path) -> None:
     assert "a glob that matches at least one file" in refusal(tmp_path / "*.csv")
     assert "local files only" in refusal("s3://bucket/t.parquet")
     assert "only in a shell" in refusal("~/no such file.csv")
+    assert "write it to a file first" in refusal("-")
+    assert "write it to a file first" in refusal(os.devnull)
 
 
 def test_a_folder_names_the_glob_to_give(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ _NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_
 
 _CAST = "Convert it first, for example to numbers or text."
 _DATES = (
-    "If only the date matters: `as_date=True`, for files and frames; tables on servers and of Spark need a cast to"
-    " dates."
+    "If they are timestamps, and only the date matters: `as_date=True`, for files and frames; tables on servers and of"
+    " Spark need a cast to dates."
 )
 
 

@@ -232,7 +232,7 @@ class PostgresTable:
                 if isinstance(error, connection.DataError):  # of a database that knows bytes only
                     return InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
                 expected = "a table with columns that this user may read"
-                hint = "Give its name, or schema.name, with the capitals it was created with."
+                hint = "Give its name, or schema.name, without quotes, with the capitals it was created with."
                 return InvalidDataError("table", Shown(repr(name)), expected, hint)
 
             with TranslatedErrors(not_there):

@@ -32,6 +32,7 @@ _FRAME = "Or a frame in memory of one column."
 _LAZY = f"{_FRAME} dpselect.candidates_from(frame, column=...) lists a public one of Spark."
 UNLISTED = "values() and top_k(), with a delta, name what enough units have."
 """What to ask without a public list of candidates."""
+_OF_64_BITS = "whole numbers from -2^63 to 2^63 - 1; others have to be text, in a column of text"
 _DISTINCT = "candidates without duplicates"
 _MADE_DISTINCT = (
     "The result of unique() or value_counts() on the private column cannot be distinguished from a public list, but"
@@ -323,13 +324,13 @@ def _checked_range(candidates: range) -> range:
     except OverflowError:
         _check_count(candidates, LARGEST_INTEGER)
     if not all(SMALLEST_INTEGER <= end <= LARGEST_INTEGER for end in (candidates[0], candidates[-1])):
-        raise _refusal(candidates, "whole numbers from -2^63 to 2^63 - 1")
+        raise _refusal(candidates, _OF_64_BITS)
     return candidates
 
 
 def _distinct_integers(members: list[int] | NDArray[Any], smallest: Any, largest: Any) -> NDArray[np.int64]:
     if not SMALLEST_INTEGER <= int(smallest) <= int(largest) <= LARGEST_INTEGER:
-        raise _refusal(members, "whole numbers from -2^63 to 2^63 - 1")
+        raise _refusal(members, _OF_64_BITS)
     integers = np.array(members, dtype=np.int64)
     if np.unique(integers).shape != integers.shape:
         raise _refusal(members, _DISTINCT, _MADE_DISTINCT)

@@ -60,6 +60,7 @@ class FileKind(Enum):
 
 ENDINGS = {ending: kind for kind in FileKind for ending in kind.endings}
 ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
+_NO_FILES = f"It contains no file whose name ends in {ENDINGS_TEXT}."
 
 _SHEET = "Save the sheet as CSV."
 _COMPRESSED = f"Text files may be compressed, with names in {' and '.join(COMPRESSIONS)}, such as .csv.gz; no others."
@@ -132,8 +133,8 @@ def _other_content(kind: FileKind, start: bytes, declared: Format | None) -> str
         return "" if start.startswith(signature) else hint
     if not found or (found is _UTF_16 and encoding.startswith("utf-16")):
         return ""
-    declare = " Declare the format: `encoding='utf-16'`." if found is _UTF_16 and "encoding" in kind.words else ""
-    return f"Its content is {found}.{declare}"
+    way = "Declare the format: `encoding='utf-16'`." if "encoding" in kind.words else "Convert it to UTF-8 first."
+    return f"Its content is {found}. {way if found is _UTF_16 else ''}".rstrip()
 
 
 def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
@@ -301,8 +302,7 @@ def _as_a_whole(folder: str) -> Found | None:
                 expected = "folders that give each file one value in each column"
                 raise InvalidDataError("source", Shown(shown), expected, "Links lead to one file from two folders.")
     if not parts:
-        hint = f"It contains no file whose name ends in {ENDINGS_TEXT}."
-        raise InvalidDataError("source", Shown(shown), "a folder with files in it", hint)
+        raise InvalidDataError("source", Shown(shown), "a folder with files in it", _NO_FILES)
     (columns, *others) = {tuple(column for column, _ in values) for _, values in parts.values()}
     if others:
         expected = "folders that name the same columns, in the same order, for every file"
@@ -324,7 +324,9 @@ def _matching_files(source: str) -> list[str]:
         return [source]
     if os.path.isdir(source):
         refuse_tables_of_formats([source], [Shown(repr(source))])
-        raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", _hint_for_folder(source))
+        globs = [os.path.join(source, f"*{ending}") for ending in ENDINGS if any(Path(source).glob(f"*{ending}"))]
+        hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
+        raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", hint)
     got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
     if any(wildcard in source for wildcard in "*?["):
         paths = sorted(path for path in glob.iglob(source, recursive=True) if os.path.isfile(path))
@@ -335,6 +337,8 @@ def _matching_files(source: str) -> list[str]:
             return [*files.values()]
         raise InvalidDataError("source", got, "a glob that matches at least one file")
     hint = "Data is read from local files only." if "://" in source else ""
+    if source == "-" or os.path.exists(source):
+        hint = "A table is read more than once, which a pipe cannot be: write it to a file first."
     if source.startswith("~"):
         hint = "A ~ means the home folder only in a shell, without quotes; in Python use os.path.expanduser."
     raise InvalidDataError("source", got, "an existing file", hint)
