@@ -311,14 +311,6 @@ def _as_a_whole(folder: str) -> Found | None:
     return Found(shown, tuple(path for path, _ in parts.values()), _numbered(shown, len(parts)), columns, held)
 
 
-def _hint_for_folder(folder: str) -> str:
-    found = [ending for ending in ENDINGS if any(Path(folder).glob(f"*{ending}"))]
-    if not found:
-        return f"It contains no file whose name ends in {ENDINGS_TEXT}."
-    globs = " or ".join(repr(os.path.join(folder, f"*{ending}")) for ending in found)
-    return f"For all files in it give {globs}."
-
-
 def _matching_files(source: str) -> list[str]:
     if os.path.isfile(source):
         return [source]
