@@ -152,7 +152,7 @@ def test_bounds_of_doubles_beyond_are_answered_for_a_column_of_doubles() -> None
 def test_text_is_compared_digit_by_digit(tmp_path: Path) -> None:
     """Also with an exponent, with zeros in front that make the text long, and with a fraction."""
     big = FIRST + 1
-    cells = [f"{big}", f"+{big}.0", f" {'0' * 2000}{big}", "9007199254740993e0", "9.007199254740993E15", f"{FIRST}"]
+    cells = [f"{big}", f"+{big}.0", f" {'0' * 900}{big}", "9007199254740993e0", "9.007199254740993E15", f"{FIRST}"]
     cells += [f"{FIRST}.9", f"{big}.1", f"{10**30}", "1e400", "-1e400", "x"]
     path = tmp_path / "t.csv"
     path.write_text("who,v\n" + "".join(f'{i},"{cell}"\n' for i, cell in enumerate(cells)))
