@@ -174,7 +174,6 @@ EDITS: dict[str, Callable[[Held], None]] = {
     "worse error bound": _scaled("error_bound", "within", by=1.1),
     "confidence": _set("error_bound", "confidence", to=0.999),
     "rows of a unit": _more("arguments", "max_rows_per_unit"),
-    "units": _more("arguments", "units"),
     "level": _set("arguments", "level", to=0.5),
     "scale": _scaled("arguments", "scale", by=10.0),
     "most of a unit": _more("arguments", "upper"),
