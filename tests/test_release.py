@@ -136,12 +136,6 @@ def test_an_error_that_nothing_bounds_is_not_claimed_to_be_bounded() -> None:
     assert "no useful bound" in quantile(error_bound=math.inf).accuracy
 
 
-def test_a_price_between_bounds_has_no_bound_on_its_error() -> None:
-    release = price(error_bound=None, candidates={"source": "bounds", "lower": 0.0, "upper": 9.99})
-    assert release.accuracy == "No bound on the error holds for all data; with a step or a list of prices there is one."
-    assert json.loads(release.to_json())["error_bound"] is None
-
-
 def test_nothing_is_missing_from_the_certificate() -> None:
     groups = {"column": "city", "count": 1, "kind": "text", "max_per_unit": 1, "epsilon": 0.5}
     release = dataclasses.replace(

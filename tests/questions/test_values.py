@@ -245,7 +245,7 @@ def test_the_command_line_shows_names_and_none(tmp_path: Path, capsys: pytest.Ca
     assert main([*asked]) == 0
     shown = capsys.readouterr().out
     assert "1  a\n" in shown
-    assert r"""2  '"line\tbreak"'""" in shown
+    assert r'2  "line\tbreak"' in shown
     assert "a value that at least 18 units (who) have is named" in shown
     assert main([*asked, "--kind", "integer"]) == 0
     shown = capsys.readouterr().out
