@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import subprocess
 import sys
@@ -72,6 +73,19 @@ def test_one_is_opened_for_many_questions(opened: list[Any], tmp_path: Path) -> 
     assert ages(people(3)) == [1, 1, 1, 0]
     assert ages(text) == [2, 0, 1, 0]
     assert len(opened) == 1
+
+
+def test_after_many_questions_it_closes_like_after_one(opened: list[Any]) -> None:
+    for _ in range(50):
+        ages(people(3))
+    assert len(opened) == 1
+    deepest = len(inspect.stack()) + 40
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(deepest)
+    try:
+        end_idle()
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_a_limit_or_a_file_of_its_own_has_its_own_database(opened: list[Any]) -> None:

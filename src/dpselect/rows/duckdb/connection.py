@@ -121,9 +121,9 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
                     connection.execute(f'DROP {kind} IF EXISTS "{name}"')
             except RuntimeError:  # Ctrl-C, as below
                 raise KeyboardInterrupt from None
-            emptied = connection, held.pop_all()
-            if _idle.setdefault("plain", emptied) is not emptied:  # another thread's is there
-                emptied[1].close()
+            held.pop_all()
+            if _idle.setdefault("plain", (connection, opened))[1] is not opened:  # another thread's is there
+                opened.close()
 
 
 _LEFT = """SELECT 'VIEW', view_name FROM duckdb_views() WHERE temporary AND NOT internal
