@@ -1,17 +1,34 @@
-"""An answer from a summary made by hand: what the runner of questions does when rows are read."""
+"""A question planned by its name, and an answer from a summary made by hand: what happens when rows are read."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from dpselect import Release
 from dpselect.certificates.release import certified
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions.query import Query
-from dpselect.summaries import CandidateKind, PublicCandidates, candidate_kind
+from dpselect.questions.question import QUESTIONS
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateKind,
+    CandidateTotals,
+    CountsOf,
+    NameCounts,
+    NamesOf,
+    PublicCandidates,
+    PublicDomain,
+    PublicGroups,
+    TotalsOf,
+    UnitValues,
+    candidate_kind,
+)
 
-Question = TypeVar("Question")
+WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 class Columns:
@@ -34,21 +51,75 @@ class Columns:
 
 
 def planned(
-    question: type[Question],
-    column: Any = "what",
-    *,
-    neighbours: Any = "add_remove",
-    is_whole: bool = False,
-    **asked: Any,
-) -> Question:
-    """The question, as it is planned for a table without a row."""
-    known = question(column=column, **asked).known(Columns(is_whole=is_whole), neighbouring_relation(neighbours))  # type: ignore
+    name: str, column: Any = "what", *, neighbours: Any = "add_remove", is_whole: bool = False, **asked: Any
+) -> Any:
+    """The question of this name, as it is planned for a table without a row."""
+    question: Any = QUESTIONS[name](column=column, **asked)
+    known = question.known(Columns(is_whole=is_whole), neighbouring_relation(neighbours))
     known.terms  # noqa: B018 - which refuses what is out of range
     return known
 
 
-def drawn_answer(question: Any, summary: object, *, column: str, unit: str, time: datetime) -> Release:
-    """Drawn and certified: of a question of all rows, or of a query with what was found for it."""
-    asked = question if isinstance(question, Query) else Query(question=question, alone=question)
-    found: Any = summary if isinstance(summary, list) else [[summary]]
-    return certified(asked, column=column, unit=unit, time=time).answered(asked.released(found))
+def groups_of(by: Any, members: Any, most: Any = 1) -> Any:
+    """Public groups, as a caller writes them; None if there are none."""
+    return PublicGroups.given(by, members, most)
+
+
+def query(
+    name: str,
+    column: Any = "what",
+    *,
+    groups: Any = None,
+    neighbours: Any = "add_remove",
+    usable_epsilon: float | None = None,
+    **asked: Any,
+) -> Any:
+    """The same with all that is asked beside it: in groups, and with numbers of units."""
+    relation = neighbouring_relation(neighbours)
+    question: Any = QUESTIONS[name](column=column, **asked)
+    return Query.planned(question, Columns(), neighbours=relation, groups=groups, usable_epsilon=usable_epsilon)
+
+
+def alone(question: Any) -> Any:
+    """A planned question of all rows, with nothing beside it."""
+    return Query(question=question, alone=question)
+
+
+def handed(question: Any, found: Any, *, most: int | None = None, **other: Any) -> Any:
+    """What the rows hand up to a planned question: counts or totals of candidates, numbers, or names and their counts.
+
+    Of numbers one may say that they were gathered for another question: with `most` of a unit, or in another domain.
+    """
+    match question.scan:
+        case CountsOf():
+            return CandidateCounts(np.array(found))
+        case TotalsOf():
+            return CandidateTotals(np.array(found))
+        case NamesOf(kind):
+            return NameCounts(pa.array([*found]), np.array([*found.values()]), kind=kind)
+        case scan:
+            domain = PublicDomain.given(**other) if other else scan.domain
+            rows = scan.max_rows_per_unit if most is None else most
+            return UnitValues(np.array(found, np.float64), domain=domain, max_rows_per_unit=rows)
+
+
+def drawn(question: Any, found: Any) -> Any:
+    """The answer that a planned question draws, with the numbers of units that come with it."""
+    return question.released(handed(question, found))
+
+
+def released(
+    question: Any,
+    found: Any,
+    *,
+    column: str = "age",
+    unit: str = "person",
+    time: datetime = WHEN,
+    **other: Any,
+) -> Release[Any]:
+    """Drawn and certified: of a question of all rows, or of a query with what is found in each of its groups."""
+    if isinstance(question, Query):
+        asked, summaries = question, [[handed(question.alone, each, **other) for each in found]]
+    else:
+        asked, summaries = alone(question), [[handed(question, found, **other)]]
+    return certified(asked, column=column, unit=unit, time=time).answered(asked.released(summaries))

@@ -29,3 +29,15 @@ def question_hash(held: Mapping[str, Any]) -> str:
     for noisy in [name for name in ("usable", "counts") if name in known]:
         known[noisy] = {name: value for name, value in known[noisy].items() if name != "count"}
     return sha256(b"dpselect question 1" + canonical_json(known).encode()).hexdigest()
+
+
+def edited(text: str, **changes: Any) -> str:
+    """The certificate with some fields changed, `a__b` for b in a, and a digest that fits."""
+    held = json.loads(text)
+    for path, value in changes.items():
+        at = held
+        *inner, last = path.split("__")
+        for name in inner:
+            at = at[name]
+        at[last] = value
+    return canonical_json(held | {"digest": digest(held)})

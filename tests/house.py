@@ -205,6 +205,8 @@ def public_names() -> set[str]:
     """
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
     described = {*re.findall(r":: (dpselect[.\w]*)$", pages, re.MULTILINE)}
+    whole = re.findall(r"automodule:: (dpselect[.\w]*)$", pages, re.MULTILINE)
+    described |= {f"{module}.{name}" for module in whole for name in getattr(import_module(module), "__all__", ())}
     above = {each for name in described for each in (name, name.rpartition(".")[0]) if each.count(".") == 1}
     rooms = {each for each in above if (PACKAGE / each.partition(".")[2]).is_dir()} | {"dpselect", "dpselect.cli"}
     return described | rooms | {f"{room}.{name}" for room in rooms for name in import_module(room).__all__}

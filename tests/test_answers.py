@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import rounded_up
+from tests.question_words import TASKS
 
 
 def test_every_question_is_registered_by_its_name() -> None:
-    assert all(kind.name == name for name, kind in QUESTIONS.items())
+    assert all(kind.name == name for name, kind in TASKS.items())
 
 
 ROWS = {"max_rows_per_unit": 1}
@@ -45,7 +45,7 @@ ORIGINS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 @pytest.mark.parametrize(("task", "candidates", "arguments", "said"), ORIGINS)
 def test_origins(task: str, candidates: dict[str, Any], arguments: dict[str, Any], said: str) -> None:
     release: Any = SimpleNamespace(candidates=candidates, arguments=arguments, unit="customer")
-    assert QUESTIONS[task].origin(release) == said
+    assert TASKS[task].origin(release) == said
 
 
 UNITS = [
@@ -62,7 +62,7 @@ UNITS = [
 @pytest.mark.parametrize(("task", "arguments", "unit"), UNITS)
 def test_units_of_errors(task: str, arguments: dict[str, Any], unit: str | None) -> None:
     release: Any = SimpleNamespace(arguments=arguments)
-    assert QUESTIONS[task].error_unit(release) == unit
+    assert TASKS[task].error_unit(release) == unit
 
 
 @given(st.floats(min_value=5e-324, max_value=1e308))

@@ -18,9 +18,9 @@ from docs.blocks import held
 
 import dpselect as dps
 from dpselect import mechanisms
-from dpselect.questions.question import BY_NAME
 from tests.auditing.cases import Case
 from tests.auditing.right import RIGHT
+from tests.question_words import DECLARED, NAMES
 
 ROWS = {each.page: each for each in rows()}
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -138,9 +138,9 @@ def test_every_mechanism_with_a_cost_is_audited(name: str) -> None:
     assert ROWS[cited(DRAWING[name])[0]].cells["audit"]
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_question_names_its_proofs(name: str) -> None:
-    pages = cited(BY_NAME[name])
+    pages = cited(DECLARED[name])
     assert pages
     assert set(pages) <= ROWS.keys()
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpselect as dps
-from dpselect.cli.main import main
+from dpselect.cli import main
 from tests.awkward_files import ANSWERS, CASES, Case
 from tests.slow import SLOW
 from tests.views import ask, seen

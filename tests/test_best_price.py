@@ -13,9 +13,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.mechanisms import PriceListMechanism
-from dpselect.rows.table import Table
-from dpselect.session.paying import public_time
 from tests.rows.tables import gather, write_csv, write_parquet
+from tests.views import day_of
+from tests.watched import forbid_reading
 
 ADULT = Path(__file__).parents[1] / "examples" / "data" / "adult.csv"
 
@@ -59,7 +59,7 @@ def test_a_released_price(adult: dps.Dataset) -> None:
     assert release.value == 7000
     assert type(release.value) is int
     assert (release.unit, release.column, release.task) == ("person_id", "capital_gain", "best_price")
-    assert release.time in {public_time(before), public_time(datetime.now(UTC))}
+    assert release.time in {day_of(before), day_of(datetime.now(UTC))}
     # 159 people have 99,999, where the census cut gains off: as a stake it would earn most of all.
     dear = adult.best_price("capital_gain", prices=[7000, 14_000, 99_999], epsilon=10.0)
     assert dear.value == 99_999
@@ -124,7 +124,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_bad_questions_read_nothing(
     adult: dps.Dataset, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], kind: type[Exception], reason: str
 ) -> None:
-    monkeypatch.setattr(Table, "answers", None)  # not even called
+    forbid_reading(monkeypatch)
     with pytest.raises(kind) as caught:
         adult.best_price(**{"column": "capital_gain", "prices": [1, 2], "epsilon": 1.0, **changes})
     assert reason in str(caught.value)

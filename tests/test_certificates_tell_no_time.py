@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.questions.quantiles import Quantile
-from dpselect.questions.selection import MostCommon
-from dpselect.questions.sums import BestBy
-from dpselect.rows.table import Table
 from tests.rows import table_questions
 from tests.rows.engines import PLACERS
 from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, folders, stated
+from tests.watched import before_drawing, before_reading
 
 __all__ = ["clock", "folders"]  # fixtures
 
@@ -24,18 +21,12 @@ __all__ = ["clock", "folders"]  # fixtures
 def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: timedelta, start: datetime = NOON) -> None:
     """From here on it is `start`, and each reading and each draw takes so long."""
 
-    def slow(method: Callable[..., Any], by: timedelta) -> Callable[..., Any]:
-        def run(*arguments: Any, **others: Any) -> Any:
-            found = method(*arguments, **others)
-            Clock.shown += by
-            return found
-
-        return run
+    def wait(by: timedelta) -> None:
+        Clock.shown += by
 
     monkeypatch.setattr(Clock, "shown", start)
-    monkeypatch.setattr(Table, "answers", slow(Table.answers, reading))
-    for task in (MostCommon, BestBy, Quantile):
-        monkeypatch.setattr(task, "released", slow(task.released, drawing))
+    before_reading(monkeypatch, lambda: wait(reading))
+    before_drawing(monkeypatch, lambda: wait(drawing))
 
 
 @pytest.mark.parametrize(

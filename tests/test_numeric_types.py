@@ -16,13 +16,12 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect import Release
+from dpselect import Release, SelectionError
 from dpselect import verify as check
-from dpselect.errors import SelectionError
 from dpselect.ledger import sqlite
-from dpselect.rows.table import Table
 from tests.slow import SLOW
 from tests.views import ask
+from tests.watched import around_reading
 
 ROWS = pa.table(
     {
@@ -116,15 +115,15 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dps.Ledger]:
 @pytest.fixture
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same is read of the same table once: what is tested here is what comes before and after it."""
-    known, read = dict[str, Any](), Table.answers
+    known = dict[str, Any]()
 
-    def remembered(table: Table, asked: Any, progress: Any) -> Any:
+    def remembered(read: Callable[[], Any], asked: Any, _: Any) -> Any:
         key = repr(asked)
         if key not in known:
-            known[key] = read(table, asked, progress)
+            known[key] = read()
         return known[key]
 
-    monkeypatch.setattr(Table, "answers", remembered)
+    around_reading(monkeypatch, remembered)
 
 
 def asked(question: str, *, by: bool) -> tuple[str, Query]:

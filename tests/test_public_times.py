@@ -17,11 +17,11 @@ from dpselect import verify as check
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module
-from dpselect.ledger.accounts import canonical, digest
 from dpselect.privacy import Times
-from dpselect.rows.table import Table
 from dpselect.session import paying
 from dpselect.session.paying import public_time
+from tests.ledger.hashes import canonical, digest
+from tests.watched import before_reading
 
 ROWS = pa.table({"person": [1, 2, 3, 4, 5, 6], "pet": ["cat"] * 3 + ["dog"] * 3})
 PETS = ["cat", "dog", "emu"]
@@ -93,13 +93,11 @@ def test_how_long_reading_took_changes_nothing(
     ledger: dps.Ledger, clock: Clock, monkeypatch: pytest.MonkeyPatch, times: str
 ) -> None:
     """Also across midnight: the time is that before anything was read."""
-    read = Table.answers
 
-    def slowly(*given: Any, **named: Any) -> Any:
+    def wait() -> None:
         clock.now_is += timedelta(seconds=1)
-        return read(*given, **named)
 
-    monkeypatch.setattr(Table, "answers", slowly)
+    before_reading(monkeypatch, wait)
     hour = "23" if times == "hour" else "00"
     for used in (ledger, None):
         clock.now_is = datetime(2026, 11, 21, 23, 59, 59, 999_000, tzinfo=UTC)

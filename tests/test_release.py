@@ -15,10 +15,8 @@ import pytest
 from dpselect import Neighbours, Release
 from dpselect.accounting import PureEvent
 from dpselect.certificates import release as release_module
-from dpselect.privacy import Guarantee
-from dpselect.questions import wording
-from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import NoisyUnits
+from tests.question_words import provenance
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
 
@@ -199,13 +197,9 @@ def test_one_of_something_is_singular() -> None:
     assert "at most 1 fewer row (weighted) than" in features.accuracy
     one = {"origin": "caller", "count": 1, "kind": "whole numbers"}
     groups = {"column": "country", "count": 1, "max_per_unit": 1}
-    assert _origin(make(candidates=one)) == "out of 1 candidate given by the caller"
-    assert _origin(dataclasses.replace(features, candidates={"count": 1})) == "out of 1 feature"
-    assert _origin(make(groups=groups)).endswith(", for 1 value of country, each session in at most 1 group")
-
-
-def _origin(release: Release) -> str:
-    return wording.provenance(QUESTIONS[release.task], release)
+    assert provenance(make(candidates=one)) == "out of 1 candidate given by the caller"
+    assert provenance(dataclasses.replace(features, candidates={"count": 1})) == "out of 1 feature"
+    assert provenance(make(groups=groups)).endswith(", for 1 value of country, each session in at most 1 group")
 
 
 def test_no_digit_of_epsilon_is_lost_in_words() -> None:
@@ -221,7 +215,7 @@ def test_useless_bounds_are_not_dressed_up(bound: float) -> None:
 
 def test_a_release_is_a_frozen_value() -> None:
     release = make()
-    assert release.guarantee == Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "session")
+    assert dataclasses.astuple(release.guarantee) == (0.5, 0.0, Neighbours.ADD_REMOVE, "session")
     with pytest.raises(dataclasses.FrozenInstanceError):
         release.value = 7  # type: ignore[misc]
     assert pickle.loads(pickle.dumps(release)) == release

@@ -11,10 +11,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.charts import styles_of
-from dpselect.charts.theme import LINE_COLOURS
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import wording
-from dpselect.questions.question import QUESTIONS
+from tests.charts.styles import styles
+from tests.question_words import reported
 from tests.rows import table_questions
 from tests.rows.table_questions import BY_CITY, NAMES, PAGES, ROWS
 
@@ -120,12 +119,7 @@ def test_numbers_are_shown_to_the_place_of_their_error() -> None:
     assert str(rough).partition("\n")[0] == str(round(rough.value))
     grouped = ages.by("age", groups=[0.0]).mean("age", bounds=(0, 120), epsilon=1.0)  # a group has its own error
     assert len(grouped.table()[1][0][1]) < 6
-    assert (
-        wording.reported(
-            QUESTIONS["median"], PEOPLE.median("age", bounds=(20, 60), continuous=True, epsilon=1.0), 1 / 3
-        )
-        == 1 / 3
-    )
+    assert reported("median", PEOPLE.median("age", bounds=(20, 60), continuous=True, epsilon=1.0), 1 / 3) == 1 / 3
 
 
 def test_the_interval_of_a_mean_does_not_leave_the_bounds() -> None:
@@ -191,7 +185,8 @@ def test_one_mechanism_has_one_colour_in_every_picture_of_curves() -> None:
     chart = dps.planning.plot_error(n=10, sensitivity=1).to_dict()
     scale = chart["layer"][0]["encoding"]["color"]["scale"]
     drawn = dict(zip(scale["domain"], scale["range"], strict=True))
-    assert drawn["permute-and-flip"] == LINE_COLOURS[styles_of(["permute-and-flip"])[0]]
+    (style,) = styles_of(["permute-and-flip"])
+    assert drawn["permute-and-flip"] == styles()[style][0]
     assert styles_of(["mine", "permute-and-flip"]) == styles_of(["mine", "yours"])  # else one could have two
 
 

@@ -15,14 +15,15 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect import SelectionError
 from dpselect import verify as check
 from dpselect.certificates.checking import Checked
 from dpselect.cli.asking import shown, warning
-from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
+from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.questions.quantiles import Median
-from dpselect.rows.table import Table
 from dpselect.testing import seeded
 from tests.edited_certificates import digest
+from tests.watched import before_reading
 
 PEOPLE = {"person_id": np.arange(2000), "age": np.arange(2000) % 90, "education_num": np.arange(2000) % 16}
 SCORES = np.arange(5000.0) % 97
@@ -159,14 +160,9 @@ def test_a_block_within_a_block_and_other_seeds_are_refused() -> None:
 
 
 def test_a_block_that_was_begun_while_rows_were_read_marks_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    block, read = seeded(7), Table.answers
-
-    def begin(*args: Any, **kwargs: Any) -> Any:
-        block.__enter__()
-        return read(*args, **kwargs)
-
+    block = seeded(7)
     with monkeypatch.context() as patched:
-        patched.setattr(Table, "answers", begin)
+        before_reading(patched, block.__enter__)
         release = _median()
     assert release.seeded
     block.__exit__(None, None, None)

@@ -7,6 +7,7 @@ import json
 import pickle
 import pydoc
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,15 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.questions.quantiles import Quantile
 from dpselect.questions.question import BY_NAME, FAMILIES
 from dpselect.rows.duckdb import engine
-from dpselect.rows.table import Table
 from dpselect.session.asking import Asking, GroupedQuestions, PlainQuestions, rows_of, signature_of, with_questions
-from dpselect.session.paying import public_time
 from dpselect.summaries import CandidateKind
 from tests import rank_laws
 from tests.drawn_answers import planned
 from tests.rows.tables import gather, write_csv, write_parquet
+from tests.views import day_of
+from tests.watched import around_reading, forbid_reading
 
 CLICKS = Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet"
 ADULT = CLICKS.with_name("adult.csv")
@@ -43,7 +43,7 @@ def test_the_most_common_page(clicks: dps.Dataset) -> None:
     # Page 6 leads by more than 5000 sessions: another answer has probability below 41270 exp(-5000).
     assert release.value == 6
     assert (release.unit, release.column, release.task) == ("session", "page", "most_common")
-    assert release.time in {public_time(before), public_time(datetime.now(UTC))}
+    assert release.time in {day_of(before), day_of(datetime.now(UTC))}
     assert json.loads(release.to_json())["question"]["candidates"] == {"range": [1, 41270]}
 
 
@@ -76,7 +76,7 @@ def test_the_median_age_is_near_the_truth_by_its_law() -> None:
     assert len(ages) == 32_561
     assert np.median(ages) == 37.0
     points = np.arange(121.0)
-    scale = planned(Quantile, level=0.5, bounds=(0, 120), step=1, epsilon=1.0).mechanism.scale
+    scale = planned("quantile", level=0.5, bounds=(0, 120), step=1, epsilon=1.0).mechanism.scale
     law = rank_laws.grid_law(ages, points, level=0.5, scale=scale)
     assert law[37] > 1.0 - 1e-12
     edges, probabilities = rank_laws.interval_law(ages, level=0.5, bounds=(0.0, 120.0), scale=scale)
@@ -92,7 +92,7 @@ def test_a_released_quantile(adult: dps.Dataset) -> None:
     assert release.value == 37.0  # by the law above
     assert (release.unit, release.column, release.task) == ("person_id", "age", "median")
     assert release.arguments == {"level": 0.5, "max_rows_per_unit": 1}
-    assert release.time in {public_time(before), public_time(datetime.now(UTC))}
+    assert release.time in {day_of(before), day_of(datetime.now(UTC))}
     assert 37.0 < adult.median("age", bounds=(0, 120), continuous=True, epsilon=1.0).value < 38.0
     assert adult.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0).value == 58.0
     assert adult.quantile("age", 0.5, bounds=(40, 120), step=1, epsilon=1.0).value == 40.0  # most count as 40
@@ -129,10 +129,7 @@ QUANTILES: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_bad_quantiles_read_and_draw_nothing(
     adult: dps.Dataset, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], kind: type[Exception], reason: str
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a row was read")
-
-    monkeypatch.setattr(Table, "answers", refuse)
+    forbid_reading(monkeypatch)
     asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "step": 1, "epsilon": 1.0, **changes}
     with pytest.raises(kind) as caught:
         adult.quantile(**asked)
@@ -144,7 +141,7 @@ def test_bad_quantiles_read_and_draw_nothing(
 
 
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Table, "answers", None)  # not even called
+    forbid_reading(monkeypatch)
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
     with pytest.raises(dps.errors.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         data.median("value", bounds=(0, 1), continuous=True, epsilon=1.0)
@@ -175,10 +172,7 @@ QUESTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_bad_questions_read_and_draw_nothing(
     clicks: dps.Dataset, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], kind: type[Exception], reason: str
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a row was read")
-
-    monkeypatch.setattr(Table, "answers", refuse)
+    forbid_reading(monkeypatch)
     asked = {"column": "page", "candidates": PAGES, "epsilon": 1.0, **changes}
     column = asked.pop("column")
     for ask in (lambda: clicks.most_common(column, **asked), lambda: clicks.top_k(column, 1, **asked)):
@@ -238,16 +232,15 @@ def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    real = Table.answers
 
-    def spy(table: Table, asked: Any, progress: object) -> Any:
+    def spy(read: Callable[[], Any], _: Any, progress: object) -> Any:
         seen.append(progress)
-        return real(table, asked)
+        return read()
 
     def report(fraction: float) -> None:
-        raise AssertionError(fraction)
+        assert 0 <= fraction <= 1
 
-    monkeypatch.setattr(Table, "answers", spy)
+    around_reading(monkeypatch, spy)
     dps.Dataset(CLICKS, unit="session", progress=report).most_common("page", candidates=PAGES, epsilon=1.0)
     assert seen == [report]
 

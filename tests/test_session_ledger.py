@@ -7,7 +7,6 @@ import pickle
 import re
 import traceback
 from datetime import date
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import pytest
 import dpselect as dps
 from dpselect import Release
 from dpselect import verify as check
-from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,
     ChargeRefusedError,
@@ -28,9 +26,9 @@ from dpselect.errors import (
     WrongAccountError,
 )
 from dpselect.mechanisms import PermuteAndFlip
-from dpselect.rows.table import Table
 from tests.edited_certificates import canonical_json, digest, question_hash
 from tests.rows.tables import write_csv
+from tests.watched import forbid_reading
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 PAGES = range(1, 41271)
@@ -86,7 +84,7 @@ def test_each_answer_is_charged_and_carries_its_receipt(visits: dps.Dataset, led
 def test_a_refused_question_reads_and_draws_nothing(
     visits: dps.Dataset, ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Table, "answers", lambda *_: pytest.fail("rows were read"))
+    forbid_reading(monkeypatch)
     monkeypatch.setattr(PermuteAndFlip, "select", lambda *_: pytest.fail("something was drawn"))
     with pytest.raises(ChargeRefusedError, match=r"epsilon=1\.0 left of 1\.0; this would cost 2\.0"):
         visits.most_common("page", candidates=PAGES, epsilon=2.0)
@@ -228,155 +226,6 @@ def test_an_edited_certificate_is_refused(
 def test_what_is_no_certificate_is_refused(text: str) -> None:
     with pytest.raises(InvalidCertificateError):
         check(text)
-
-
-def told(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
-    status = main(list(arguments))
-    return status, *capsys.readouterr()
-
-
-def test_a_budget_runs_out_on_the_command_line(capsys: Captured, tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/budget.db"
-    ask = ["most-common", CLICKS, "page", "--unit", "session", "--candidates", "1..41270", "--epsilon", "0.5"]
-    ask += ["--ledger", url, "--account", "clicks"]
-    status, out, _ = told(capsys, "ledger", "open", url, "clicks", "--epsilon", "0.9", "--unit", "session")
-    assert status == 0
-    assert out.splitlines()[1].split() == ["clicks", "session", "0.9", "0", "0.9", "0", "1"]
-    status, out, _ = told(capsys, *ask, "--request", "november")
-    assert (status, "Charged to account clicks, entry 1." in out) == (0, True)
-    assert told(capsys, *ask, "--request", "november")[1] == out
-    status, out, err = told(capsys, *ask)
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "has epsilon=0.4 left of 0.9; this would cost 0.5. Nothing was charged or drawn." in err
-    shown = json.loads(told(capsys, "ledger", "show", url, "--json")[1])
-    assert (shown["account"], shown["spent"], shown["left"], shown["entries"]) == ("clicks", 0.5, 0.4, 2)
-    lines = told(capsys, "ledger", "history", url, "clicks", "--json")[1].splitlines()
-    assert [json.loads(line)["kind"] for line in lines] == ["open", "charge"]
-    assert told(capsys, "ledger", "history", url, "clicks")[1].splitlines()[2].split()[3:6] == [
-        "charge",
-        "PermuteAndFlip",
-        "0.5",
-    ]
-    head = json.loads(told(capsys, "ledger", "verify", url, "--json")[1])["head"]
-    assert head == shown["head"]
-    assert head in told(capsys, "ledger", "verify", url)[1]
-    assert json.loads(lines[-1])["hash"] == head
-    assert told(capsys, "ledger", "limit", url, "clicks", "--epsilon", "0.4")[0] == 2
-    assert told(capsys, "ledger", "limit", url, "clicks", "--epsilon", "2")[0] == 0
-    assert "3, closed" not in told(capsys, "ledger", "show", url, "clicks")[1]
-    assert "4, closed" in told(capsys, "ledger", "close", url, "clicks")[1]
-
-
-def test_a_delta_that_is_set_aside_is_shown_and_runs_out(capsys: Captured, tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/budget.db"
-    options = ["--epsilon", "5", "--delta", "1e-5", "--set-aside", "0.000002", "--unit", "session"]
-    status, out, _ = told(capsys, "ledger", "open", url, "clicks", *options)
-    heads = ["account", "unit", "epsilon", "spent", "left", "delta", "set", "aside", "set", "aside", "left", "entries"]
-    assert (status, out.splitlines()[0].split()) == (0, heads)
-    ask = ["values", CLICKS, "page", "--unit", "session", "--epsilon", "0.5", "--delta", "1.5e-6"]
-    ask += ["--ledger", url, "--account", "clicks"]
-    assert told(capsys, *ask)[0] == 0
-    status, out, err = told(capsys, *ask)
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "Ask with a smaller delta. To set more aside, open another account" in err
-    account = json.loads(told(capsys, "ledger", "show", url, "--json")[1])
-    assert f"has {account['set_aside_left']!r} left of the delta of" in err
-    assert account["set_aside_left"] <= 5e-7 < account["set_aside_left"] * (1 + 1e-9)
-    assert told(capsys, *ask, "--dry-run")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "exact"), [("0.1", Fraction(0.1)), ("1/10", Fraction(1, 10)), ("1e-1", Fraction(0.1)), ("2", Fraction(2))]
-)
-def test_a_limit_on_the_command_line_is_exact(capsys: Captured, tmp_path: Path, text: str, exact: Fraction) -> None:
-    url = f"sqlite:///{tmp_path}/budget.db"
-    options = ["--delta", "1/1000000", "--set-aside", "1/2000000"]
-    assert told(capsys, "ledger", "open", url, "clicks", "--epsilon", text, *options)[0] == 0
-    with dps.Ledger(url) as ledger:
-        account = ledger.account("clicks")
-        assert (account.epsilon, account.delta, account.set_aside) == (
-            exact,
-            Fraction(1, 10**6),
-            Fraction(1, 2 * 10**6),
-        )
-    assert told(capsys, "ledger", "limit", url, "clicks", "--epsilon", "7/3")[0] == 0
-    with dps.Ledger(url) as ledger:
-        assert ledger.account("clicks").epsilon == Fraction(7, 3)
-
-
-@pytest.mark.parametrize(
-    "text", ["1/0", "1/-3", "/3", "1/3/3", "0x1", "nan", "inf", "-1", "1_0", "one", "1" * 2000 + "/3"]
-)
-def test_no_number_on_the_command_line_is_a_limit(capsys: Captured, tmp_path: Path, text: str) -> None:
-    url = f"sqlite:///{tmp_path}/budget.db"
-    status, out, err = told(capsys, "ledger", "open", url, "clicks", f"--epsilon={text}")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "epsilon" in err
-
-
-def test_verify_on_the_command_line(capsys: Captured, tmp_path: Path, visits: dps.Dataset) -> None:
-    path, url = tmp_path / "release.json", f"sqlite:///{tmp_path}/budget.db"
-    path.write_text(visits.most_common("page", candidates=PAGES, epsilon=0.5).to_json())
-    status, out, _ = told(capsys, "verify", str(path), "--ledger", url)
-    assert (status, out.splitlines()[-2]) == (0, "Charged to account 'clicks', entry 1.")
-    assert json.loads(told(capsys, "verify", str(path), "--json")[1])["epsilon"] == 0.5
-    path.write_text(path.read_text().replace('"value": ', '"value": 7'))
-    status, out, err = told(capsys, "verify", str(path))
-    assert (status, out) == (2, "")
-    assert err == "dpselect: CERTIFICATE=<digest>: expected that of its content. It was edited.\n"
-    assert told(capsys, "verify", str(tmp_path / "nothing.json"))[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("request_id", "with_ledger", "said"),
-    [
-        ("a", True, "The value is the one that the ledger stored for request 'a'."),
-        (None, True, "The value itself is not certified: the ledger stored no release for it, only its charge."),
-        ("a", False, "The value itself is not certified: only a ledger that stored it for a request id can show that."),
-    ],
-)
-def test_verify_says_whether_the_value_itself_is_certified(
-    capsys: Captured, tmp_path: Path, visits: dps.Dataset, request_id: str | None, with_ledger: bool, said: str
-) -> None:
-    path = tmp_path / "release.json"
-    path.write_text(visits.most_common("page", candidates=PAGES, epsilon=0.5, request=request_id).to_json())
-    asked = ["verify", str(path), *(["--ledger", f"sqlite:///{tmp_path}/budget.db"] if with_ledger else [])]
-    assert told(capsys, *asked)[1].splitlines()[-1] == said
-    certified = bool(request_id) and with_ledger
-    assert json.loads(told(capsys, *asked, "--json")[1])["value"] is certified
-    edited = json.loads(path.read_text())
-    edited["value"] = edited["value"] % 41270 + 1
-    path.write_text(canonical_json(edited | {"digest": digest(edited)}))  # with care
-    assert told(capsys, *asked)[0] == (2 if certified else 0)
-
-
-def test_the_help_of_verify_says_what_certifies_a_value(capsys: Captured) -> None:
-    status, out, _ = told(capsys, "verify", "--help")
-    assert (status, "What was drawn is certified only for a release with a request id" in " ".join(out.split())) == (
-        0,
-        True,
-    )
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["show", "sqlite:///nothing.db"],
-        ["show", "nothing"],
-        ["open", "sqlite:///x/y/z.db", "a", "--epsilon", "1"],
-        ["open", "sqlite:///b.db", "a", "--epsilon", "many"],
-        ["open", "sqlite:///b.db", "a"],
-        ["history", "sqlite:///b.db"],
-        ["spend"],
-    ],
-)
-def test_bad_input_is_one_line(
-    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    status, out, err = told(capsys, "ledger", *arguments)
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_best_price_under_the_same_request_is_that_of_the_same_prices(

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.cli.main import main
+from dpselect.cli import main
 
 ZEROS = {"who": list(range(1000)), "gain": [0] * 920 + list(range(100, 8100, 100))}
 QUESTIONS: dict[str, Any] = {

@@ -1,7 +1,8 @@
-"""Asks a question whose arguments may also say of which rows it is answered."""
+"""Asks a question whose arguments may also say of which rows it is answered; and the day that an answer states."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 _OF_ROWS = ("where", "by", "groups", "max_groups_per_unit")
@@ -19,3 +20,8 @@ def ask(data: Any, question: str, *positional: Any, **given: Any) -> Any:
     """The reply of `data`, or of its view by groups, to the question of this name."""
     view = {name: given.pop(name) for name in _OF_ROWS if name in given}
     return getattr(seen(data, **view), question)(*positional, **given)
+
+
+def day_of(moment: datetime) -> datetime:
+    """What a release says of a moment unless it was asked for hours."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)

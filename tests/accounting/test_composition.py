@@ -16,6 +16,7 @@ from dpselect.accounting import (
     ApproximateEvent,
     BoundedRangeEvent,
     ComposedEvent,
+    Event,
     LaplaceProfileEvent,
     LogisticProfileEvent,
     PureEvent,
@@ -24,7 +25,6 @@ from dpselect.accounting import (
     compose,
 )
 from dpselect.accounting.divergence import logistic_profile_renyi, pure_renyi, rho_of
-from dpselect.accounting.events import SingleEvent
 from dpselect.errors import InvalidParameterError
 from tests.accounting.worlds import delta_of, together, two_points, worlds_of
 
@@ -60,7 +60,7 @@ def test_the_table(
 
 @given(events=st.lists(single, min_size=1, max_size=5), share=st.floats(0.0, 1.0), place=st.floats(0.0, 0.95))
 def test_no_bound_is_below_a_mechanism_that_can_be_written_down(
-    events: list[SingleEvent], share: float, place: float
+    events: list[Event], share: float, place: float
 ) -> None:
     world = together([worlds_of(event, share) for event in events])
     for tight in (False, True):
@@ -79,7 +79,7 @@ def test_the_law_above_can_fail() -> None:
 
 
 @given(events=st.lists(single, min_size=1, max_size=6), delta=st.sampled_from([1e-12, 1e-6, 1e-3, 0.3]))
-def test_delta_and_epsilon_invert_each_other(events: list[SingleEvent], delta: float) -> None:
+def test_delta_and_epsilon_invert_each_other(events: list[Event], delta: float) -> None:
     for tight in (False, True):
         total = compose(events, tight=tight, work=3e6)
         epsilon = total.epsilon(delta)
@@ -89,7 +89,7 @@ def test_delta_and_epsilon_invert_each_other(events: list[SingleEvent], delta: f
 
 
 @given(events=st.lists(single, min_size=2, max_size=8), delta=st.sampled_from([0.0, 1e-6, 1e-3]))
-def test_order_and_grouping_do_not_matter(events: list[SingleEvent], delta: float) -> None:
+def test_order_and_grouping_do_not_matter(events: list[Event], delta: float) -> None:
     total = compose(events).epsilon(delta)
     assert compose(events[::-1]).epsilon(delta) == pytest.approx(total, rel=1e-12)
     assert compose(tuple(events)).epsilon(delta) == total == compose(iter(events)).epsilon(delta)

@@ -13,25 +13,25 @@ from hypothesis import strategies as st
 from dpselect.accounting import (
     ApproximateEvent,
     BoundedRangeEvent,
+    Event,
     Filter,
     LaplaceProfileEvent,
     PureEvent,
     Run,
     compose,
 )
-from dpselect.accounting.events import SingleEvent
 from dpselect.errors import InvalidParameterError, LimitExceededError
 from tests.accounting.worlds import worlds_of
 from tests.slow import crossed
 
-Strategy = Callable[[tuple[bool, ...], float], SingleEvent | None]
+Strategy = Callable[[tuple[bool, ...], float], Event | None]
 
 
 def play(strategy: Strategy, limit: Filter, *, share: float, depth: int) -> list[tuple[float, float]]:
     """Every way the game may go: the loss at its end and its probability. The filter decides what may run."""
     ends: list[tuple[float, float]] = []
 
-    def go(history: tuple[bool, ...], events: list[SingleEvent], loss: float, chance: float) -> None:
+    def go(history: tuple[bool, ...], events: list[Event], loss: float, chance: float) -> None:
         event = strategy(history, loss) if len(history) < depth else None
         if event is not None:
             replay = Filter(epsilon=limit.epsilon, delta=limit.delta)
@@ -53,12 +53,12 @@ def delta_at(ends: list[tuple[float, float]], epsilon: float) -> float:
     return sum(chance * -math.expm1(epsilon - loss) for loss, chance in ends if loss > epsilon)
 
 
-def greedy(history: tuple[bool, ...], loss: float) -> SingleEvent:
+def greedy(history: tuple[bool, ...], loss: float) -> Event:
     """Spends more where it is behind."""
     return BoundedRangeEvent(epsilon=0.35 if loss > 0 else 0.5)
 
 
-def chasing(history: tuple[bool, ...], loss: float) -> SingleEvent:
+def chasing(history: tuple[bool, ...], loss: float) -> Event:
     return PureEvent(epsilon=0.45) if sum(history) * 2 >= len(history) else BoundedRangeEvent(epsilon=0.2)
 
 
@@ -84,7 +84,7 @@ def test_the_game_above_can_be_lost() -> None:
     assert delta_at(ends, 1.5) > 0.05
 
 
-def spend_all(limit: Filter, event: SingleEvent) -> int:
+def spend_all(limit: Filter, event: Event) -> int:
     count = 0
     while limit.admits(event):
         limit.spend(event)

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpselect.questions.quantiles import Quantile
-from dpselect.questions.selection import MostCommon
 from tests.attacks import naive
 from tests.drawn_answers import planned
 from tests.rows.tables import count, gather, write_rows
@@ -32,7 +30,7 @@ def test_one_person_decides_a_naive_selection() -> None:
 @pytest.mark.parametrize("busy", [BUSY, BUSY_EVERYWHERE])
 def test_here_they_are_counted_once(tmp_path: Path, kind: str, busy: list[tuple[str, str]]) -> None:
     """And so no candidate's probability changes by more than a factor of ``e^epsilon``."""
-    task = planned(MostCommon, candidates=["a", "b", "c"], epsilon=1.0)
+    task = planned("most_common", candidates=["a", "b", "c"], epsilon=1.0)
     laws, counts = [], []
     for rows in (CROWD, [*CROWD, *busy]):
         counts.append(count(write_rows(tmp_path, rows, kind=kind), ["a", "b", "c"]))
@@ -43,7 +41,7 @@ def test_here_they_are_counted_once(tmp_path: Path, kind: str, busy: list[tuple[
 
 def test_counting_rows_would_break_that() -> None:
     """Control: the law of the same mechanism on rows."""
-    task = planned(MostCommon, candidates=["a", "b"], epsilon=1.0)
+    task = planned("most_common", candidates=["a", "b"], epsilon=1.0)
     counts = [Counter(value for _, value in rows) for rows in (CROWD, [*CROWD, *BUSY])]
     before, after = (task.mechanism.pmf(np.array([each["a"], each["b"]])) for each in counts)
     assert before[1] < 1e-40
@@ -58,7 +56,7 @@ def test_here_one_of_their_numbers_counts(tmp_path: Path, kind: str) -> None:
     kept = gather(path, bounds=(0, 10))
     assert kept[:-1] == [1.0] * 100
     assert kept[-1] > 1.0
-    task = planned(Quantile, level=0.5, bounds=(0, 10), step=1, epsilon=1.0, max_rows_per_unit=1)
+    task = planned("quantile", level=0.5, bounds=(0, 10), step=1, epsilon=1.0, max_rows_per_unit=1)
     with_them, without = (task.mechanism.pmf(np.array(values)) for values in (kept, kept[:-1]))
     assert np.abs(np.log(with_them / without)).max() <= 1.0 + 1e-9
     assert with_them.sum() == pytest.approx(1.0)
@@ -66,7 +64,7 @@ def test_here_one_of_their_numbers_counts(tmp_path: Path, kind: str) -> None:
 
 def test_all_their_numbers_would_move_a_median() -> None:
     """Control: 1000 rows of one person against 100 people."""
-    task = planned(Quantile, level=0.5, bounds=(0, 10), step=1, epsilon=1.0, max_rows_per_unit=1)
+    task = planned("quantile", level=0.5, bounds=(0, 10), step=1, epsilon=1.0, max_rows_per_unit=1)
     crowd = [1.0] * 100
     before, after = (task.mechanism.pmf(np.array(values)) for values in (crowd, crowd + [9.0] * 1000))
     assert before[9] < 1e-20

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.questions.sums import BestBy
 from tests.attacks import naive
 from tests.drawn_answers import planned
 from tests.rows.tables import total, write_rows
@@ -83,7 +82,7 @@ def test_here_no_amount_is_rounded_on_the_way(tmp_path: Path) -> None:
 
 def test_here_one_row_changes_no_probability_by_more_than_epsilon(tmp_path: Path) -> None:
     """The person of 1 in front of very many, who decides how a sum of floats is rounded; here as one of two groups."""
-    task = planned(BestBy, candidates=["x", "y"], sum="amount", clip=(0, 1), scale=2**25, epsilon=1.0)
+    task = planned("best_by", candidates=["x", "y"], sum="amount", clip=(0, 1), scale=2**25, epsilon=1.0)
     clip = task.amounts
     many = [(str(place), "xy"[place % 2], "all", 2.0**-24 * (1 + 2.0**-10)) for place in range(2000)]
     laws = []

@@ -16,11 +16,13 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.errors import InvalidDataError, SelectionError
+from dpselect import SelectionError
+from dpselect.errors import InvalidDataError
 from dpselect.rows.failures import TranslatedErrors
-from dpselect.rows.opening import open_table
+from dpselect.session import paying
 from tests.attacks.reachable import reachable
 from tests.rows import engines
+from tests.rows.tables import opened
 
 SECRET = "SENTINEL"
 ROWS = pa.table({"unit": ["ann", "SENTINEL", "bob"], "value": ["1", "2", "SENTINEL"]})
@@ -108,7 +110,7 @@ def test_nothing_hangs_on_an_error_of_a_server(postgres: sa.Engine) -> None:
     assert error.__context__ is None
     assert SECRET not in reachable(error)
     with pytest.raises(dps.errors.TableUnavailableError) as caught:
-        open_table("postgresql://SENTINEL:x@127.0.0.1:1/SENTINEL".replace("SENTINEL:", "ann:SENTINEL"), table="t")
+        opened("postgresql://SENTINEL:x@127.0.0.1:1/SENTINEL".replace("SENTINEL:", "ann:SENTINEL"), table="t")
     assert caught.value.__context__ is None
 
 
@@ -131,10 +133,10 @@ def _interrupted(rows: object) -> None:
 def test_a_first_line_that_is_a_row_is_not_reached(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("SENTINEL,influenza\nbob,cold\n" if name == "t.csv" else '{"SENTINEL": 1, "influenza": 2}\n')
-    table = open_table(path)
+    table = opened(path)
     for guess in ("sentinel", "SENTINEI", "SENTINEL ", "influensa"):
         with pytest.raises(InvalidDataError) as caught:
-            table.unit(guess)
+            table.table.unit(guess)
         said = reachable(caught.value).replace(guess, "")
         assert SECRET not in said
         assert "influenza" not in said
@@ -147,7 +149,7 @@ def test_a_first_line_that_is_refused_is_not_reached(tmp_path: Path, first: byte
     for name in ("t.csv", "t.jsonl"):
         (tmp_path / name).write_bytes(first + b"\nbob,cold\n")
         with pytest.raises(InvalidDataError) as caught:
-            open_table(tmp_path / name).unit("unit")  # what is one name may be the only column
+            opened(tmp_path / name).table.unit("unit")  # what is one name may be the only column
         assert SECRET not in reachable(caught.value)
 
 
@@ -174,7 +176,12 @@ def _hidden() -> BaseException:
 
 
 def test_this_attack_finds_variables_of_frames() -> None:
-    table = open_table(ROWS)
+    table = opened(ROWS)
     with pytest.raises(InvalidDataError) as caught:
-        table.column(SECRET)
+        table.table.column(SECRET)
     assert SECRET in reachable(caught.value)
+
+
+def test_no_repr_of_what_is_about_to_be_released_shows_it() -> None:
+    draft: Any = paying._Draft(asked=None, found=[[SECRET]], undrawn=None, certificate="", seeded_before=(False, 0))  # type: ignore[arg-type]
+    assert SECRET not in repr(draft)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dpselect import charts
 from dpselect.charts import Axis, Series
-from dpselect.charts.theme import HEIGHT
 from dpselect.errors import InvalidParameterError
 from tests.charts.pictures import axis_labels, saved
+from tests.charts.styles import height as frame
 
 magnitudes = st.floats(1e-300, 1e300)
 
@@ -67,7 +67,7 @@ def test_an_axis_from_zero_ends_at_a_round_number() -> None:
 def test_every_point_is_on_the_axis(values: list[float], log: bool) -> None:
     heights = [float(y) for y in re.findall(r"[ML][^,]+,([^MLZ]+)", curve(chart([*values, values[0]], log=log)))]
     assert len(heights) == len(values) + 1
-    assert all(-1e-6 <= height <= HEIGHT + 1e-6 for height in heights)
+    assert all(-1e-6 <= height <= frame() + 1e-6 for height in heights)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import pytest
 import dpselect as dps
 from dpselect import charts
 from dpselect.charts import Axis, Series
-from dpselect.charts.theme import LINE_COLOURS
 from dpselect.errors import InvalidParameterError, MissingExtraError
 from tests.charts.pictures import pixels, saved
+from tests.charts.styles import styles
 
 X, Y = Axis(title="epsilon"), Axis(title="error")
 
@@ -40,9 +40,7 @@ def test_a_png_shows_every_line_and_nothing_is_cut_at_its_rim() -> None:
     height, width, _ = picture.shape
     assert 1000 < width < 1200
     assert 600 < height < 800
-    assert [has_colour(picture, LINE_COLOURS[style]) for style in range(6)] == [
-        style in (0, 2, 5) for style in range(6)
-    ]
+    assert [has_colour(picture, colour) for colour, _ in styles()] == [style in (0, 2, 5) for style in range(6)]
     inner = picture[8:-8, 8:-8]
     assert inner.size < picture.size
     assert (picture.sum() - inner.sum()) == 255 * (picture.size - inner.size)  # the rim is white

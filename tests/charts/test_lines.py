@@ -11,8 +11,8 @@ import pytest
 
 from dpselect import charts
 from dpselect.charts import Axis, Series
-from dpselect.charts.theme import LINE_COLOURS, LINE_DASHES
 from tests.charts.pictures import saved, words
+from tests.charts.styles import styles
 
 X, Y = Axis(title="epsilon", log=True), Axis(title="error (people)", log=True)
 AT = np.geomspace(0.01, 10, 31)
@@ -49,14 +49,12 @@ def test_the_legend_lists_the_curves_as_they_end_at_the_right() -> None:
 
 def test_curves_keep_the_order_of_dark_to_light_in_which_they_were_given() -> None:
     drawn = looks(chart(curve("low", 1), curve("middle", 3), curve("high", 9)))
-    assert [drawn[name] for name in ("low", "middle", "high")] == [
-        (LINE_COLOURS[style], LINE_DASHES[style]) for style in (0, 2, 5)
-    ]
+    assert [drawn[name] for name in ("low", "middle", "high")] == [styles()[style] for style in (0, 2, 5)]
 
 
 def test_a_curve_keeps_the_style_it_asks_for() -> None:
     drawn = looks(chart(curve("a", 1, style=1), curve("b", 3, style=0), curve("c", 9, style=4)))
-    assert drawn == {name: (LINE_COLOURS[style], LINE_DASHES[style]) for name, style in (("c", 4), ("b", 0), ("a", 1))}
+    assert drawn == {name: styles()[style] for name, style in (("c", 4), ("b", 0), ("a", 1))}
 
 
 def test_one_curve_needs_no_legend() -> None:

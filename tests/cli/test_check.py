@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.cli.main import main
+from dpselect.cli import main
 
 PIPE = "dpselect: the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.\n"
 

@@ -11,8 +11,8 @@ import pytest
 
 from dpselect import Dataset, DryRun
 from dpselect.arguments import OF_EVERY_QUESTION, REQUIRED, Argument
+from dpselect.cli import main
 from dpselect.cli.commands import GROUPS, SHARED, UNIT, of_question
-from dpselect.cli.main import main
 from dpselect.questions.moments import Mean
 from dpselect.questions.question import BY_NAME, QUESTIONS, Question
 from dpselect.session.asking import GroupedQuestions

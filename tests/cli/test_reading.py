@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
+from dpselect import Neighbours, SelectionError
 from dpselect.arguments import REQUIRED, Argument
 from dpselect.cli.commands import NAMES, Command, command, option_name
 from dpselect.cli.reading import called, read
-from dpselect.errors import SelectionError
-from dpselect.privacy import Neighbours
 
 ROOT = Path(__file__).parents[2]
 WRITTEN: dict[str, list[tuple[list[str], Any]]] = {

@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpselect import Format
-from dpselect.rows.columns import Grouping
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates, PublicDomain
-from tests.rows.tables import scanned
+from tests.rows.tables import EVERYTHING, count, count_groups, gather
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 MARKS = {None: "", ",": ",", ".": ".", "'": "'\u2019", "_": "_", " ": " \u00a0\u202f"}
@@ -29,31 +26,17 @@ def written(path: Path, rows: Sequence[tuple[object, str]], format: Format, *, h
 
 def counts(source: object, candidates: Any, format: Format | None = None, **names: str) -> list[int]:
     """How many units have each candidate."""
-    table = open_table(source, format=format)
-    unit, column = table.unit(names.get("unit", "unit")), table.column(names.get("column", "value"))
-    (found,) = scanned(table, "count", unit=unit, column=column, candidates=PublicCandidates.given(candidates))
-    return found.counts.tolist()
+    return count(source, candidates, format=format, **names)
 
 
 def counts_in_groups(source: object, candidates: Any, groups: Any, format: Format | None) -> list[list[int]]:
     """The same in each group of column ``part``."""
-    table = open_table(source, format=format)
-    grouping = Grouping(table.column("part"), PublicCandidates.given(groups))
-    asked = PublicCandidates.given(candidates)
-    unit, column = table.unit("unit"), table.column("value")
-    return [
-        each.counts.tolist()
-        for each in scanned(table, "count", unit=unit, column=column, candidates=asked, grouping=grouping)
-    ]
+    return count_groups(source, candidates, groups, format=format)
 
 
-def numbers(source: object, format: Format | None, *, bounds: tuple[float, float] = (-1e18, 1e18)) -> list[float]:
+def numbers(source: object, format: Format | None, *, bounds: tuple[float, float] = EVERYTHING) -> list[float]:
     """The numbers of all rows, in increasing order."""
-    table = open_table(source, format=format)
-    domain = PublicDomain.given(bounds)
-    unit, column = table.unit("unit"), table.column("value")
-    (found,) = scanned(table, "gather", unit=unit, column=column, domain=domain, max_rows_per_unit=1)
-    return sorted(found.values.tolist())
+    return gather(source, bounds=bounds, format=format)
 
 
 def number_in(cell: str, format: Format) -> float | None:

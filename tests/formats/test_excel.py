@@ -18,7 +18,7 @@ from openpyxl.utils.datetime import CALENDAR_MAC_1904
 import dpselect as dps
 from dpselect import Format
 from dpselect import verify as check
-from dpselect.cli.main import main
+from dpselect.cli import main
 from dpselect.errors import InvalidDataError, InvalidParameterError, MissingExtraError
 from dpselect.rows.files import excel_sheets
 from tests.formats.reading import counts, numbers

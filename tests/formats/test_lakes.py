@@ -22,7 +22,7 @@ from pyiceberg.types import LongType, StringType
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.cli.main import main
+from dpselect.cli import main
 from dpselect.errors import InvalidDataError, InvalidParameterError, MissingExtraError, RequestReusedError
 from tests.formats.reading import counts, numbers
 

@@ -17,9 +17,8 @@ import pytest
 import dpselect as dps
 from dpselect import Format
 from dpselect.errors import InvalidDataError
-from dpselect.rows.opening import open_table, origin_of
-from dpselect.session.asking import rows_of
 from tests.formats.reading import counts, counts_in_groups, numbers
+from tests.rows.tables import opened
 
 ROWS = pa.table(
     {
@@ -68,8 +67,7 @@ def test_the_same_as_the_table_in_memory(name: str, tmp_path: Path) -> None:
         assert sum(expected) > 0
     renamed = ROWS.select(["unit", "number"]).rename_columns(["unit", "value"])
     assert numbers(WRITERS[name](renamed, path), None) == numbers(renamed, None)
-    kinds = [rows_of(dps.Dataset(each, unit="unit")).candidate_kinds("value") for each in (path, renamed)]
-    assert kinds[0] == kinds[1]
+    assert opened(path).holds("value") == opened(renamed).holds("value")
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -95,15 +93,15 @@ def test_what_is_not_what_its_name_says(name: str, tmp_path: Path) -> None:
     for content, said in ((b"", "The file is empty"), (b"unit,value\n1,2\n", "as its name says")):
         path.write_bytes(content)
         with pytest.raises(InvalidDataError, match=said):
-            open_table(path)
+            opened(path)
     whole = WRITERS[name](ROWS, path).read_bytes()
     for cut in (whole[: len(whole) // 2], whole[:8] + whole[-8:]):
         path.write_bytes(cut)
         with pytest.raises(InvalidDataError, match=r"as its name says|that can be read to its end"):
-            open_table(path)
+            opened(path)
     twice = ROWS.select(["unit", "value"]).rename_columns(["unit", "unit"])
     with pytest.raises((InvalidDataError, pa.ArrowException)):
-        open_table(WRITERS[name](twice, path))
+        opened(WRITERS[name](twice, path))
 
 
 def test_a_stream_and_the_first_feather_come_with_a_way_out(tmp_path: Path) -> None:
@@ -111,7 +109,7 @@ def test_a_stream_and_the_first_feather_come_with_a_way_out(tmp_path: Path) -> N
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, ROWS.schema) as writer:
         writer.write_table(ROWS)
     with pytest.raises(InvalidDataError, match=r"an Arrow file, as its name says.*write_feather"):
-        open_table(path)
+        opened(path)
 
 
 def test_deleted_rows_of_table_formats_are_not_read_from_orc(tmp_path: Path) -> None:
@@ -119,7 +117,7 @@ def test_deleted_rows_of_table_formats_are_not_read_from_orc(tmp_path: Path) -> 
     (tmp_path / "metadata" / "v1.metadata.json").touch()
     path = written_orc(ROWS, tmp_path / "t.orc")
     with pytest.raises(InvalidDataError, match="Iceberg"):
-        open_table(path)
+        opened(path)
 
 
 def test_a_list_of_files_is_one_table(tmp_path: Path) -> None:
@@ -135,7 +133,16 @@ def test_a_list_of_files_is_one_table(tmp_path: Path) -> None:
     release = again.most_common("value", candidates=["a", "b"], epsilon=100.0)
     assert (release.value, (release.source or {})["files"]) == ("a", ["may.csv", "june.csv"])
     assert str(tmp_path) not in release.to_json()
-    assert origin_of(paths, None) == origin_of(paths[::-1], None) != origin_of(paths[:1], None)
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("visits", epsilon=1.0, unit="unit")
+
+    def asked(source: Any) -> Any:
+        visits = dps.Dataset(source, unit="unit", ledger=ledger, account="visits")
+        return visits.most_common("value", candidates=["a", "b"], epsilon=0.5, request="once")
+
+    assert asked(paths) == asked(paths[::-1])
+    with pytest.raises(dps.errors.RequestReusedError):
+        asked(paths[:1])
 
 
 def test_lists_that_are_no_table(tmp_path: Path) -> None:
@@ -152,12 +159,12 @@ def test_lists_that_are_no_table(tmp_path: Path) -> None:
         (["postgresql://ann:secret@db/shop"], "existing files in a list of files"),
     ):
         with pytest.raises(InvalidDataError) as refused:
-            open_table(source)
+            opened(source)
         assert said in str(refused.value)
         assert "secret" not in str(refused.value)
     for other in ([], [1, 2], [None]):
         with pytest.raises(InvalidDataError):
-            open_table(other)
+            opened(other)
 
 
 @pytest.fixture
@@ -213,24 +220,24 @@ def test_folders_that_are_no_table(partitioned: Path, tmp_path: Path) -> None:
     stray = partitioned / "stray.parquet"
     stray.write_bytes(part.read_bytes())
     with pytest.raises(InvalidDataError, match="One file is in another place") as refused:
-        open_table(partitioned)
+        opened(partitioned)
     assert "stray" not in str(refused.value)
     stray.unlink()
     other = partitioned / "year=2027" / "town=x"
     other.mkdir(parents=True)
     (other / "t.parquet").write_bytes(part.read_bytes())
     with pytest.raises(InvalidDataError, match="folders that name the same columns"):
-        open_table(partitioned)
+        opened(partitioned)
     (tmp_path / "empty" / "year=2026").mkdir(parents=True)
     with pytest.raises(InvalidDataError, match="a folder with files in it"):
-        open_table(tmp_path / "empty")
+        opened(tmp_path / "empty")
     (tmp_path / "twice" / "value=a").mkdir(parents=True)
     (tmp_path / "twice" / "value=a" / "t.parquet").write_bytes(part.read_bytes())
     with pytest.raises(InvalidDataError, match="have a column in common"):
-        open_table(tmp_path / "twice")
+        opened(tmp_path / "twice")
     (partitioned / "_delta_log").mkdir()
     with pytest.raises(InvalidDataError, match="deltalake can read"):
-        open_table(partitioned)
+        opened(partitioned)
 
 
 def test_one_unit_more_moves_each_count_by_at_most_one_in_any_folder(partitioned: Path) -> None:

@@ -15,10 +15,9 @@ import pytest
 
 from dpselect import Format
 from dpselect.errors import InvalidDataError, MissingExtraError
-from dpselect.rows.columns import Holds
 from dpselect.rows.files import stat_files
-from dpselect.rows.opening import open_table
 from tests.formats.reading import counts, numbers
+from tests.rows.tables import opened
 
 DAYS = pd.to_datetime(["2024-01-05", "2024-01-06", None, "1900-02-28"])
 FRAME = pd.DataFrame(
@@ -91,7 +90,7 @@ def test_types_depend_on_no_row(tmp_path: Path) -> None:
     """Whole numbers are read as doubles, with a missing one among them or not."""
     for cells in ([1, 2], [1, None]):
         pd.DataFrame({"unit": [1, 2], "value": pd.array(cells, "Int8")}).to_stata(tmp_path / "t.dta", write_index=False)
-        assert open_table(tmp_path / "t.dta").column("value").holds is Holds.FLOATS
+        assert opened(tmp_path / "t.dta").holds("value") == "floating-point numbers"
 
 
 def test_what_cannot_be_read_is_refused_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

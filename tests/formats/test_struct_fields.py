@@ -15,8 +15,8 @@ from pyarrow import parquet as pq
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.opening import open_table
 from tests.formats.reading import counts, numbers
+from tests.rows.tables import opened
 
 ROWS: list[dict[str, Any]] = [
     {"unit": 1, "address": {"city": "Oslo", "at": {"floor": 3}}, "value": 1},
@@ -66,10 +66,10 @@ def test_fields_of_structs_are_columns(way: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_no_field_is_refused(way: str, tmp_path: Path) -> None:
-    table = open_table(WAYS[way](tmp_path))
+    table = opened(WAYS[way](tmp_path))
     for name in ("address.street", "address.", ".city", "address.at.floor.x", "city"):
         with pytest.raises(InvalidDataError, match="a column of the data"):
-            table.column(name)
+            table.holds(name)
 
 
 def test_a_column_comes_before_a_field(tmp_path: Path) -> None:

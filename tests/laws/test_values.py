@@ -1,9 +1,7 @@
-"""Mechanisms are values: compared by their arguments, frozen, and copied without any random state."""
+"""Mechanisms that select are values: what a pickle holds, and which arguments are refused."""
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,24 +16,6 @@ from dpselect.errors import InvalidParameterError
 from tests.laws.subjects import every_kind
 
 Kind = Callable[..., Any]
-COPIES: dict[str, Callable[[Any], Any]] = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda mechanism: pickle.loads(pickle.dumps(mechanism)),
-    "replace": dataclasses.replace,
-}
-
-
-@every_kind
-@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
-def test_copies_are_equal_and_draw_on_their_own(kind: Kind, duplicate: Callable[[Any], Any]) -> None:
-    original = kind(epsilon=0.5, sensitivity=2.0, monotonic=True)
-    twin = duplicate(original)
-    assert twin == original
-    assert hash(twin) == hash(original)
-    assert type(twin) is type(original)
-    scores = np.zeros(1000)
-    assert not np.array_equal(twin.select_many(scores, 200), original.select_many(scores, 200))
 
 
 @every_kind
@@ -70,14 +50,7 @@ def test_different_arguments_are_different_values(kind: Kind) -> None:
 
 
 @every_kind
-def test_arguments_cannot_be_changed_or_given_by_position(kind: Kind) -> None:
-    mechanism = kind(epsilon=1.0, sensitivity=1.0)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        mechanism.epsilon = 2.0
-    with pytest.raises((AttributeError, TypeError)):
-        mechanism.seed = 1
-    with pytest.raises(TypeError):
-        kind(1.0, 1.0)
+def test_no_argument_is_left_out(kind: Kind) -> None:
     with pytest.raises(TypeError):
         kind(epsilon=1.0)
     with pytest.raises(TypeError):
@@ -127,15 +100,3 @@ def test_scale_and_event_follow_from_the_arguments(kind: Kind) -> None:
     assert kind(epsilon=1e-300, sensitivity=1e300).scale == np.inf
     assert kind(epsilon=1e300, sensitivity=1e-300).scale == 0.0
     assert kind(epsilon=1e300, sensitivity=1.7e308).scale == pytest.approx(3.4e8)
-
-
-def test_events_name_the_proved_property() -> None:
-    arguments = {"epsilon": 1.0, "sensitivity": 1.0}
-    bounded_range, laplace_profile = (
-        kind(epsilon=1.0) for kind in (dps.accounting.BoundedRangeEvent, dps.accounting.LaplaceProfileEvent)
-    )
-    assert dps.ExponentialMechanism(**arguments).event == bounded_range
-    assert dps.ReportNoisyMax(**arguments, noise="gumbel").event == bounded_range
-    assert dps.PermuteAndFlip(**arguments).event == laplace_profile
-    assert dps.ReportNoisyMax(**arguments, noise="laplace").event == laplace_profile
-    assert dps.ReportNoisyMax(**arguments, noise="exponential").event == laplace_profile

@@ -22,10 +22,11 @@ from dpselect.errors import (
     LedgerUnavailableError,
     RequestReusedError,
 )
-from dpselect.ledger import Ledger, entries, requests
+from dpselect.ledger import Ledger, entries
 from dpselect.mechanisms import plan_top_k
 from dpselect.testing import seeded
 from tests.ledger.granted import Granted
+from tests.ledger.remembered import forbid_second_attempts, has_unheard
 from tests.ledger.tampering import by_hand
 
 DAY = datetime(2026, 11, 25, tzinfo=UTC)
@@ -111,7 +112,7 @@ def test_one_too_many_charges_none(ledger: Ledger) -> None:
 
 def test_what_is_no_account_or_no_time_is_refused_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no failure of the database, after which another attempt might succeed."""
-    monkeypatch.setattr(requests.Patience, "lasts", lambda _: pytest.fail("it tried again"))
+    forbid_second_attempts(monkeypatch)
     opened(ledger)
     for account in (Fraction(1, 3), b"plans", None, ["plans"]):
         for ask in (ledger.charge_ahead, ledger.look):
@@ -147,7 +148,7 @@ def test_a_begun_draw_whose_commit_is_in_doubt_is_not_begun_twice(
     monkeypatch.setattr(Ledger, "_charged", lost)
     assert drawn_for(ledger) == 1
     assert kinds(ledger) == ["open", "charge", "charge", "begin"]
-    assert not [each for each in requests._attempts if each.place == ledger._address.place]  # pyright: ignore
+    assert not has_unheard(ledger)
 
 
 def test_a_beginning_whose_commit_failed_is_written_before_the_draw(

@@ -21,8 +21,8 @@ from dpselect.errors import (
     LedgerForkedError,
     LedgerRolledBackError,
 )
-from dpselect.ledger import Head, Ledger
-from dpselect.ledger.anchor import FileAnchor, line_of
+from dpselect.ledger import Ledger
+from tests.ledger.noted import anchor_at, around_notes, heads_of, line
 
 EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
 
@@ -51,13 +51,12 @@ def test_of_two_copies_that_charge_at_once_one_is_refused(
     other = Path(shutil.copy(place, tmp_path / "copy.db"))
     outcomes: list[object] = []
     together = threading.Barrier(2)
-    note = FileAnchor.note
 
-    def late(self: FileAnchor, head: Head) -> None:
+    def late(note: Callable[[], None]) -> None:
         together.wait(60)
-        note(self, head)
+        note()
 
-    monkeypatch.setattr(FileAnchor, "note", late)
+    around_notes(monkeypatch, late)
 
     def charge(path: Path) -> None:
         with Ledger(path, anchor=anchor) as ledger:
@@ -112,7 +111,7 @@ def test_a_note_that_fails_names_the_entry_which_the_process_uses_when_asked_aga
     place: Path, anchor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Ledger(place, anchor=anchor) as ledger:
-        monkeypatch.setattr(FileAnchor, "note", lambda *_: (_ for _ in ()).throw(KeyError("row of Zoe")))
+        around_notes(monkeypatch, lambda _: {}["row of Zoe"])
         with pytest.raises(AnchorError) as caught:
             ledger.charge("clicks", EIGHTH, request="nightly")
         text = str(caught.value)
@@ -132,7 +131,7 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
     with Ledger(place, anchor=anchor) as ledger:
         identity = ledger.charge("clicks", EIGHTH).ledger
         assert identity is not None
-    known = FileAnchor(anchor).heads(identity)["clicks"]
+    known = heads_of(anchor, identity)["clicks"]
     with Ledger(older) as back:
         (old,) = back.anchor(tmp_path / "old anchor")
     forged = {
@@ -143,7 +142,7 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
         "two totals": replace(old, sequence=known.sequence + 1, state=known.state[:-1] + "," + old.state[1:]),
     }[harm]
     with suppress(AnchorError):  # its own writer looks at what it wrote
-        FileAnchor(anchor).note(forged)
+        anchor_at(anchor).note(forged)
     with Ledger(older, anchor=anchor) as rolled_back:
         with pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError)):
             rolled_back.charge("clicks", EIGHTH)
@@ -163,7 +162,7 @@ def test_no_sequence_of_added_lines_lets_an_older_copy_be_charged(
     with Ledger(place, anchor=anchor) as ledger:
         (identity, *_) = [str(ledger.charge("clicks", EIGHTH).ledger) for _ in range(3)]
         opening = next(iter(ledger.entries("clicks")))
-    hn = FileAnchor(anchor).heads(identity)["clicks"]
+    hn = heads_of(anchor, identity)["clicks"]
     last = hn.sequence
     with Ledger(older) as back:  # has more entries than the ledger, and has spent less
         for _ in range(5 if "fork" in forgery else 0):
@@ -177,8 +176,8 @@ def test_no_sequence_of_added_lines_lets_an_older_copy_be_charged(
         "by way of a fork, with the true state": [replace(before, state=hn.state)],
         "by way of a large number": [replace(h1, sequence=last + 1), h1],
     }[forgery]
-    for line in lines:
-        add_line(anchor, line_of(line))
+    for head in lines:
+        add_line(anchor, line(head))
     refused = pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError))
     with Ledger(older, anchor=anchor) as rolled_back, refused:
         rolled_back.charge("clicks", EIGHTH)
@@ -189,28 +188,24 @@ def test_no_sequence_of_added_lines_lets_an_older_copy_be_charged(
 def test_a_note_that_is_not_kept_is_no_note(place: Path, anchor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a line that somebody else's bytes have swallowed."""
     with Ledger(place, anchor=anchor) as ledger:
-        monkeypatch.setattr(FileAnchor, "note", lambda *_: None)
+        around_notes(monkeypatch, lambda _: None)
         with pytest.raises(AnchorError, match="it did not keep the note"):
             ledger.charge("clicks", EIGHTH)
 
 
-def test_what_only_begins_like_a_line_of_before_is_damage(place: Path, anchor: str) -> None:
+@pytest.mark.parametrize(
+    ("before", "number"),
+    [('{"all":', 9), ("", 2**63), ("", -1), ("", -(10**30))],
+    ids=["begins like a line of before", "too large", "negative", "very negative"],
+)
+def test_lines_that_nobody_wrote_are_damage(place: Path, anchor: str, before: str, number: int) -> None:
+    """Of another beginning, or with a number that no entry has."""
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)
-    head = FileAnchor(anchor).heads(identity)["clicks"]
-    add_line(anchor, '{"all":' + line_of(replace(head, sequence=9)))
+    head = heads_of(anchor, identity)["clicks"]
+    add_line(anchor, before + line(head, sequence=number))
     with pytest.raises(AnchorError, match="damaged"):
-        FileAnchor(anchor).heads(identity)
-
-
-@pytest.mark.parametrize("number", [2**63, -1, -(10**30)])
-def test_numbers_that_no_entry_has_are_damage(place: Path, anchor: str, number: int) -> None:
-    with Ledger(place, anchor=anchor) as ledger:
-        identity = str(ledger.charge("clicks", EIGHTH).ledger)
-    head = FileAnchor(anchor).heads(identity)["clicks"]
-    add_line(anchor, line_of(replace(head, sequence=number)))
-    with pytest.raises(AnchorError, match="damaged"):
-        FileAnchor(anchor).heads(identity)
+        heads_of(anchor, identity)
 
 
 def test_the_ledger_itself_is_no_anchor_of_it(place: Path, tmp_path: Path) -> None:
@@ -303,10 +298,10 @@ def add_line(anchor: str, line: str) -> None:
 def test_the_last_head_of_each_account_counts(place: Path, anchor: str) -> None:
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)
-    writer = FileAnchor(anchor)
+    writer = anchor_at(anchor)
     head = writer.heads(identity)["clicks"]
     for number in range(3, 40):
         writer.note(replace(head, account=f"account {number % 7}", sequence=number))
     known = writer.heads(identity)
     assert [known[f"account {rest}"].sequence for rest in range(7)] == [35, 36, 37, 38, 39, 33, 34]
-    assert FileAnchor(anchor).heads(identity) == known
+    assert heads_of(anchor, identity) == known

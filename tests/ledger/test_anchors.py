@@ -25,7 +25,7 @@ from dpselect.errors import (
     LedgerRolledBackError,
 )
 from dpselect.ledger import Ledger
-from dpselect.ledger.anchor import FileAnchor
+from tests.ledger.noted import anchor_at, heads_of
 from tests.ledger.test_file import CUT_OFF
 from tests.slow import EXAMPLES, SLOW
 
@@ -204,11 +204,11 @@ def test_every_character_of_an_anchor_counts(tmp_path: Path, place: Path) -> Non
         ledger.open_account("clicks", epsilon=1)
         receipt = ledger.charge("clicks", EVENT)
     whole = anchor.read_text()
-    assert FileAnchor(anchor).heads(receipt.ledger or "")["clicks"].hash == receipt.hash
+    assert heads_of(anchor, receipt.ledger)["clicks"].hash == receipt.hash
     for at in range(0, len(whole), 3):
         anchor.write_text(f"{whole[:at]}{'1' if whole[at] != '1' else '0'}{whole[at + 1 :]}")
         with pytest.raises(AnchorError):
-            FileAnchor(anchor).heads(receipt.ledger or "")
+            heads_of(anchor, receipt.ledger)
 
 
 def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +259,7 @@ def test_processes_share_an_anchor(tmp_path: Path, place: Path) -> None:
     assert sorted(json.loads(line)["sequence"] for line in lines) == list(range(1 + 20 * number))
 
 
-@pytest.mark.parametrize("given", [3, "", b"x", "mysql://host/x", "a\0b", object(), FileAnchor("a")])
+@pytest.mark.parametrize("given", [3, "", b"x", "mysql://host/x", "a\0b", object(), anchor_at("a")])
 def test_what_is_no_anchor_is_refused(given: object, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError, match="anchor"):
         Ledger(tmp_path / "budget.db", anchor=given)  # type: ignore[arg-type]

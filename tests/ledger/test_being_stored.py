@@ -10,7 +10,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerNotStoredWarning, LedgerVersionError
-from dpselect.ledger import requests
+from tests.ledger.remembered import answers_to_store
 
 EVENT = dps.PermuteAndFlip(epsilon=0.25, sensitivity=1).event
 ASKED: dict[str, Any] = {"request": "november", "question": "top page"}
@@ -65,7 +65,7 @@ def test_who_asks_while_an_answer_is_being_stored_pays_and_both_give_one_answer(
     assert held.ends() == "second"
     third = held.ledger.charge("a", EVENT, **ASKED)
     assert (third.sequence, third.release, held.ledger.remaining("a")) == (2, "second", 0.5)
-    assert not {held.receipt.hash, second.hash} & requests._answers.keys()  # pyright: ignore[reportPrivateUsage]
+    assert not {held.receipt.hash, second.hash} & answers_to_store()
 
 
 def test_an_answer_that_a_thread_could_not_store_is_stored_by_who_asks_next(

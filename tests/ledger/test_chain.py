@@ -13,7 +13,7 @@ from dpselect.accounting.filter import cost_of
 from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import canonical, digest
+from tests.ledger.hashes import canonical, digest
 from tests.ledger.tampering import by_hand, engine_of
 
 TENTH = PureEvent(epsilon=0.125)

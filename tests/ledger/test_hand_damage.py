@@ -13,7 +13,7 @@ import pytest
 from dpselect.accounting import PureEvent
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import canonical, digest
+from tests.ledger.hashes import canonical, digest
 from tests.ledger.tampering import by_hand, engine_of
 
 TENTH = PureEvent(epsilon=0.125)
@@ -110,6 +110,15 @@ def sealed_anew(url: str, column: str, change: Callable[[dict[str, Any]], object
     row[column] = canonical(held)
     seal = digest("account", str(row["number"]), row["name"], row["terms"], row["state"], row["head"])
     by_hand(url, f"UPDATE dpselect_accounts SET {column} = '{row[column]}', seal = '{seal}'")
+
+
+@pytest.mark.parametrize("column", ["state", "terms"])
+def test_what_is_sealed_anew_without_a_change_is_sound(damaged: str, column: str) -> None:
+    """Control of the tests below: what they change is the damage, and not the seal."""
+    sealed_anew(damaged, column, lambda held: None)
+    with Ledger(damaged) as ledger:
+        assert ledger.charge("clicks", TENTH).sequence == 2
+        assert ledger.verify()
 
 
 @pytest.mark.parametrize("number", HOSTILE)

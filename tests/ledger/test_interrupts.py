@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.ledger import requests
+from tests.ledger.remembered import forget
 from tests.rows.tables import write_csv
 from tests.slow import SLOW
 
@@ -72,8 +72,7 @@ def check_that_entries_are_named(opened: Path, table: Path, folder: Path, reques
         gc.collect()
         path = Path(shutil.copy(opened, folder / f"{at}.db"))
         interrupt = Interrupt(at)
-        requests._attempts.clear()  # of earlier turns: each would be looked at
-        requests._answers.clear()
+        forget()  # the turns before: what they left would be looked at
         caught: KeyboardInterrupt | None = None
         sys.settrace(interrupt.trace)
         try:
@@ -108,12 +107,14 @@ def test_an_interrupt_at_any_line_after_the_commit_names_the_entry(
 
 
 _COMMAND = """
-import os, signal, sys
+import signal, sys, time
 from dpselect.cli import main
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
 from dpselect.mechanisms import PermuteAndFlip
 def interrupted(*_, **__):
-    os.kill(os.getpid(), signal.{name})
-    signal.pause()
+    signal.raise_signal(signal.{name})
+    while True:  # until this thread has heard of it
+        time.sleep(0.01)
 PermuteAndFlip.select = interrupted
 sys.exit(main())
 """
@@ -130,7 +131,7 @@ def test_a_command_that_is_ended_after_its_charge_names_the_entry(
         [sys.executable, "-c", _COMMAND.format(name=name), *question],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (128 + getattr(signal, name), "")

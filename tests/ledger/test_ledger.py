@@ -23,7 +23,6 @@ from dpselect.errors import (
     LedgerDamagedError,
     LedgerUnavailableError,
     RequestReusedError,
-    SelectionError,
     WrongAccountError,
 )
 from dpselect.ledger import Ledger
@@ -188,7 +187,7 @@ def test_a_limit_that_is_none_is_refused(ledger: Ledger, bad: object) -> None:
     for delta in (bad,) if bad != 0 else (1, 1.5):
         with pytest.raises(InvalidParameterError, match="delta="):
             ledger.open_account("clicks", epsilon=1, delta=delta)
-    with pytest.raises(SelectionError):
+    with pytest.raises(dps.SelectionError):
         ledger.accounts()  # there is no ledger: nothing was written
 
 

@@ -23,12 +23,12 @@ from dpselect.errors import (
     ChargeRefusedError,
     LedgerVersionError,
     RequestReusedError,
-    SelectionError,
 )
-from dpselect.ledger import requests, sqlite
-from dpselect.ledger.accounts import digest
+from dpselect.ledger import sqlite
 from dpselect.mechanisms import PermuteAndFlip
 from tests.ledger.broken_lines import Fault, failure, faulty_connection, line_to
+from tests.ledger.hashes import digest
+from tests.ledger.remembered import answers_to_store, as_another_process
 from tests.ledger.tampering import by_hand
 from tests.rows.tables import write_csv
 from tests.slow import SLOW
@@ -81,7 +81,7 @@ def check_that_nothing_is_lost(
         patch.setattr(dps.Ledger, "charge", armed)
         try:
             first, said = ask(), ""
-        except SelectionError as error:
+        except dps.SelectionError as error:
             said = str(error)
         is_lasting = fault.lasting
         fault.lift()
@@ -178,7 +178,7 @@ def unknown(opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         fault = Fault(at, "after", lasting=True)
         with monkeypatch.context() as patch, dps.Ledger(path, wait=0.01) as ledger:
             patch.setattr(sqlite, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
-            with pytest.raises(SelectionError) as failed:
+            with pytest.raises(dps.SelectionError) as failed:
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             fault.lift()
         if "cannot be determined" in str(failed.value):
@@ -229,7 +229,7 @@ def test_a_charge_that_was_recorded_unseen_belongs_to_one_process(
     """Of a process and its fork only one may draw for it."""
     with dps.Ledger(unknown) as ledger:
         with monkeypatch.context() as forked:
-            forked.setattr(requests.os, "getpid", lambda: -1)
+            as_another_process(forked)
             with pytest.raises(ChargeRefusedError):
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             with pytest.raises(ChargeRefusedError):
@@ -320,7 +320,7 @@ def test_an_answer_that_another_process_stored_first_is_the_answer(
             f"INSERT INTO dpselect_releases VALUES (1, 2, 'theirs', '{digest('release', theirs.hash, 'theirs')}')",
         )
         assert ledger.charge("clicks", half, **ASKED).release == "theirs"  # type: ignore[arg-type]
-        assert mine.hash not in requests._answers
+        assert mine.hash not in answers_to_store()
 
 
 def ask_with_a_charge_gone(opened: Path, table: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -348,7 +348,7 @@ def test_an_answer_whose_charge_is_gone_is_not_shown(
     """An older copy was put in the ledger's place: nothing that is left there pays for the answer."""
     said = ask_with_a_charge_gone(opened, table, tmp_path / "budget.db", monkeypatch)
     assert "charged as entry 1 of account 'clicks', but no answer was shown" in said
-    assert not requests._answers
+    assert not answers_to_store()
 
 
 @pytest.mark.filterwarnings("error::dpselect.errors.AnswerNotStoredWarning")

@@ -6,8 +6,7 @@ import errno
 import fcntl
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,8 @@ from dpselect.errors import (
 )
 from dpselect.ledger import Ledger
 from dpselect.ledger import postgres as server
-from dpselect.ledger.anchor import FileAnchor, line_of
 from dpselect.ledger.store import refuse_unsound_file
+from tests.ledger.noted import anchor_at, around_notes, heads_of, line
 
 EIGHTH = PureEvent(epsilon=0.125)
 ASKED: dict[str, Any] = {"request": "november", "question": "top page"}
@@ -103,15 +102,15 @@ def test_an_anchor_whose_lock_is_held_loses_no_paid_answer(ledger: Ledger, ancho
 def test_a_note_that_fails_for_a_moment_is_made_again(
     ledger: Ledger, anchor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note, failures = FileAnchor.note, [1]
+    failures = [1]
 
-    def failing(self: FileAnchor, *given: Any) -> None:
+    def failing(note: Callable[[], None]) -> None:
         if failures:
             failures.pop()
-            raise AnchorUnavailableError(str(self), "the disk failed.")
-        note(self, *given)
+            raise AnchorUnavailableError(str(anchor), "the disk failed.")
+        note()
 
-    monkeypatch.setattr(FileAnchor, "note", failing)
+    around_notes(monkeypatch, failing)
     with Ledger(ledger._given, anchor=anchor, wait=60) as patient:
         assert patient.charge("clicks", EIGHTH).sequence == 1
     assert ledger.account("clicks").entries == 2
@@ -172,16 +171,16 @@ def test_a_time_limit_of_the_server_is_not_a_lock(server_url: str, monkeypatch: 
 def test_a_long_anchor_takes_little_work(ledger: Ledger, anchor: Path) -> None:
     """A new process reads all lines. Functions entered are counted, since seconds would depend on the machine."""
     receipt = ledger.charge("clicks", EIGHTH)
-    head = FileAnchor(anchor).heads(str(receipt.ledger))["clicks"]
+    head = heads_of(anchor, receipt.ledger)["clicks"]
     with open(anchor, "a") as file:
-        file.writelines(f"{line_of(replace(head, sequence=number))}\n" for number in range(2, 302))
+        file.writelines(f"{line(head, sequence=number)}\n" for number in range(2, 302))
     entered = 0
 
     def count(_frame: object, event: str, _argument: object) -> None:
         nonlocal entered
         entered += event == "call"
 
-    fresh = FileAnchor(anchor)
+    fresh = anchor_at(anchor)
     profiled = sys.getprofile()
     sys.setprofile(count)
     try:

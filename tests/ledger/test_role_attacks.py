@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import canonical
-from dpselect.ledger.accounts import digest as hashed
 from tests.ledger.granted import EIGHTH, Granted, run_at
+from tests.ledger.hashes import canonical
+from tests.ledger.hashes import digest as hashed
 from tests.ledger.servers import scalar
 from tests.ledger.tampering import engine_of
 

@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.errors import LedgerDamagedError, LedgerReadOnlyError
-from dpselect.ledger.accounts import canonical
 from tests.ledger.granted import EIGHTH, Granted
+from tests.ledger.hashes import canonical
 from tests.ledger.servers import scalar
 
 NO_RIGHT = "this user of the server has no right to do that. Nothing was written"

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import dpselect as dps
+from dpselect import SelectionError
 from dpselect.accounting import ComposedEvent, LossIntervalEvent, PureEvent, Run
-from dpselect.errors import InvalidDataError, InvalidEventError, InvalidParameterError, SelectionError, StreamEndedError
+from dpselect.errors import InvalidDataError, InvalidEventError, InvalidParameterError, StreamEndedError
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.testing import seeded
 from tests.laws.goodness_of_fit import NEVER, p_value

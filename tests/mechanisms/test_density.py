@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -100,10 +99,8 @@ def test_many_samples_are_rows() -> None:
         mechanism(k=7).draw_many([1, 2], 0)
 
 
-def test_mechanisms_are_values() -> None:
-    each = mechanism(base="histograms")
-    assert pickle.loads(pickle.dumps(each)) == each
-    assert each.sample_size(10) == 4
+def test_samples_have_the_size_asked_for_or_one_chosen() -> None:
+    assert mechanism(base="histograms").sample_size(10) == 4
     assert mechanism(k=None).sample_size(10**6) == 5000
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -105,10 +103,8 @@ def test_the_error_bound_holds_as_often_as_it_says(size: int) -> None:
     assert total[max(0, reach - together) : reach + together + 1].sum() >= 0.99
 
 
-def test_it_is_a_value() -> None:
+def test_no_and_the_largest_values() -> None:
     noise = mechanism(1.0, 1e-6, 10)
-    assert noise == pickle.loads(pickle.dumps(noise)) == copy.deepcopy(noise)
-    assert noise.event == dps.accounting.ApproximateEvent(epsilon=1.0, delta=1e-6)
     assert noise.draw_many([]).tolist() == []
     assert noise.draw_many([2**63 - 1]).tolist()[0] <= 2**63 - 1
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 from collections import Counter
 from fractions import Fraction
 
@@ -64,9 +62,9 @@ def test_the_scale_is_k_times_that_of_one_selection() -> None:
             assert share >= epsilon / k * (1 - 1e-15)
 
 
-def test_it_is_a_value_and_refuses_what_is_out_of_range() -> None:
+def test_it_refuses_what_is_out_of_range() -> None:
     mechanism = _mechanism(k=3)
-    assert pickle.loads(pickle.dumps(mechanism)) == mechanism == copy.deepcopy(mechanism) != _mechanism()
+    assert mechanism != _mechanism()
     for k in (0, -1, 1.5, True, math.nan, "2"):
         with pytest.raises(InvalidParameterError, match="k="):
             _mechanism(k=k)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpselect import Neighbours, testing
-from dpselect.accounting import ApproximateEvent
+from dpselect import Neighbours
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import DiscreteGaussianMechanism, GaussianThresholdCounts
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -94,14 +92,6 @@ def test_values_without_units_are_never_released() -> None:
     assert abs(counts - [10**6, 2 * 10**6]).max() < 10_000
 
 
-def test_seeded_counts_repeat() -> None:
-    mechanism = GaussianThresholdCounts(epsilon=0.2, delta=0.05)
-    with testing.seeded(7):
-        first = mechanism.draw(np.arange(100)).counts.tolist()
-    with testing.seeded(7):
-        assert mechanism.draw(np.arange(100)).counts.tolist() == first
-
-
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": 0.0}, "epsilon"),
     ({"epsilon": 1e-300}, "epsilon=1e-300: expected a number large enough"),
@@ -124,9 +114,3 @@ def test_bad_arguments(change: dict[str, Any], said: str) -> None:
 def test_bad_counts(counts: Any) -> None:
     with pytest.raises(InvalidDataError):
         GaussianThresholdCounts(epsilon=1.0, delta=1e-6).draw(counts)
-
-
-def test_it_is_a_value() -> None:
-    mechanism = GaussianThresholdCounts(epsilon=0.5, delta=1e-6, max_values_per_unit=2)
-    assert mechanism == pickle.loads(pickle.dumps(mechanism))
-    assert mechanism.event == ApproximateEvent(epsilon=0.5, delta=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import pickle
 from decimal import Decimal
@@ -189,9 +188,7 @@ def test_lists_of_prices(prices: Any, shown: tuple[Any, ...]) -> None:
     assert mechanism.prices == shown
     assert list(map(type, mechanism.prices)) == list(map(type, shown))
     assert mechanism.draw([]) in [price if isinstance(price, int) else float(price) for price in shown]
-    for twin in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
-        assert twin == mechanism
-        assert hash(twin) == hash(mechanism)
+    assert pickle.loads(pickle.dumps(mechanism)) == mechanism
 
 
 @pytest.mark.parametrize(

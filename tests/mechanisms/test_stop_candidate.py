@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -162,8 +161,3 @@ def test_bad_arguments(change: dict[str, Any], said: str) -> None:
 def test_bad_counts(counts: Any) -> None:
     with pytest.raises(InvalidDataError):
         StopCandidate(k=1, epsilon=1.0, delta=1e-6).select(counts)
-
-
-def test_it_is_a_value() -> None:
-    mechanism = StopCandidate(k=2, epsilon=0.5, delta=1e-6, max_values_per_unit=2)
-    assert mechanism == pickle.loads(pickle.dumps(mechanism))

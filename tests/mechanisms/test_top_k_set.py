@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
@@ -183,11 +182,6 @@ def test_uniform_numbers_and_sets_are_uniform() -> None:
         found = Counter(tuple(sorted(uniform_subset(size, k).tolist())) for _ in range(1500))
         counts = np.array([found[each] for each in combinations(range(size), k)])
         assert p_value(counts, np.full(counts.size, 1 / counts.size)) >= NEVER
-
-
-def test_it_is_a_value() -> None:
-    assert pickle.loads(pickle.dumps(made())) == made()
-    assert made() != made(3)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, None])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import pickle
 import re
@@ -162,8 +161,7 @@ def test_they_are_values() -> None:
     assert made() != made([2, 1, 40, Fraction(1, 10), 3.5, 1])
     assert made([0.5, 1]) == made(np.array([0.5, 1.0]))
     assert hash(made()) == hash(made())
-    for again in (pickle.loads(pickle.dumps(made())), copy.deepcopy(made()), pickle.loads(pickle.dumps(made([1, 2])))):
-        assert again in (made(), made([1, 2]))
+    assert pickle.loads(pickle.dumps(made([1, 2]))) == made([1, 2])
     assert repr(CandidateWeights.of([1, 2])) == "<2 weights>"
     mine = np.array([1.0, 2.0])
     mechanism = made(mine)

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 import dpselect as dps
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
 from dpselect.plans.report import in_words
-from dpselect.privacy import Guarantee, Neighbours
+from dpselect.privacy import Guarantee
 
 
 def guarantee(epsilon: float, delta: float = 0.0, relation: Neighbours = Neighbours.ADD_REMOVE) -> Guarantee:

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
-from dpselect.planning import epsilon_for
-from dpselect.planning.curves import worst_expected_error
+from dpselect.planning import epsilon_for, worst_case_error
 from tests.laws.subjects import every_kind, score_vectors
 
 Kind = Callable[..., Any]
@@ -55,9 +54,9 @@ def test_the_distance_is_kept_with_the_confidence(kind: Kind, scores: np.ndarray
 @pytest.mark.parametrize("n", [2, 3, 1000, 10**9])
 def test_the_worst_case_is_reached_and_scales_with_the_inverse_of_epsilon(kind: Kind, n: int) -> None:
     epsilon = epsilon_for(kind, n=n, expected_error=7.0, sensitivity=3.0)
-    mechanism = kind(epsilon=epsilon, sensitivity=3.0)
-    assert worst_expected_error(mechanism, n) == pytest.approx(7.0, rel=1e-10)
-    assert worst_expected_error(mechanism, n) <= 7.0
+    worst = worst_case_error(kind, n, epsilon=epsilon, sensitivity=3.0)
+    assert worst == pytest.approx(7.0, rel=1e-10)
+    assert worst <= 7.0
     assert epsilon_for(kind, n=n, expected_error=3.5, sensitivity=3.0) == pytest.approx(2 * epsilon, rel=1e-10)
     assert epsilon_for(kind, n=n, expected_error=7.0, sensitivity=3.0, monotonic=True) == pytest.approx(
         epsilon / 2, rel=1e-10

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.ledger import requests, store
+from dpselect.ledger import store
 from dpselect.session import paying
+from tests.ledger.remembered import forget
 from tests.plans.test_plan import folder, left  # noqa: F401 - a fixture
 from tests.slow import SLOW
 
@@ -63,8 +64,7 @@ class Steps:
         except Killed:
             return False
         finally:
-            requests._attempts.clear()  # pyright: ignore[reportPrivateUsage]
-            requests._answers.clear()  # pyright: ignore[reportPrivateUsage]
+            forget()
         return True
 
 

@@ -20,10 +20,8 @@ from dpselect.errors import (
     RequestReusedError,
 )
 from dpselect.mechanisms import GeometricMechanism
-from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.duckdb.scan import Scan
-from dpselect.rows.table import Table
 from tests.rows.tables import write_csv
+from tests.watched import before_each_pass, before_reading, forbid_reading
 
 PLAN = """
 table = "people.csv"
@@ -117,7 +115,7 @@ def test_a_spent_account_charges_nothing(folder: Path, monkeypatch: pytest.Monke
     # Each of the three would fit into 1.5 by itself: only together they do not.
     assert max(each.guarantee.epsilon for each in plan.forecast().values()) < 1.5
     assert plan.forecast().fits is False
-    monkeypatch.setattr(Table, "answers", lambda *_: pytest.fail("rows were read"))
+    forbid_reading(monkeypatch)
     with pytest.raises(
         ChargeRefusedError, match=r"epsilon=1\.5 left of 1\.5; this would cost 1\.75, the sum of its parts"
     ):
@@ -129,23 +127,18 @@ def test_a_spent_account_charges_nothing(folder: Path, monkeypatch: pytest.Monke
 def test_what_another_process_spends_meanwhile_is_seen_before_the_first_charge(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = Embedded.answers
-
-    def spending(*given: Any, **named: Any) -> Any:
-        dps.Ledger(folder / "budget.db").charge("people", GeometricMechanism(epsilon=0.75, sensitivity=1).event)
-        return read(*given, **named)
-
-    monkeypatch.setattr(Embedded, "answers", spending)
+    other, event = dps.Ledger(folder / "budget.db"), GeometricMechanism(epsilon=0.75, sensitivity=1).event
+    before_reading(monkeypatch, lambda: other.charge("people", event))
     with pytest.raises(ChargeRefusedError, match=r"epsilon=0\.75 left"):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 0.75  # nothing but what the other spent
 
 
 def test_rows_that_cannot_be_read_cost_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any, **__: Any) -> Any:
+    def break_off() -> None:
         raise InvalidDataError("source", dps.errors.Shown("<a file>"), "a file that is still there")
 
-    monkeypatch.setattr(Table, "answers", broken)
+    before_reading(monkeypatch, break_off)
     with pytest.raises(InvalidDataError):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 1.5
@@ -155,13 +148,7 @@ def test_all_rows_are_read_before_the_first_charge_and_no_rows_twice(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[float] = []
-    attach = Scan.attach
-
-    def watched(self: Scan, connection: Any) -> None:
-        seen.append(left(folder))
-        attach(self, connection)
-
-    monkeypatch.setattr(Scan, "attach", watched)
+    before_each_pass(monkeypatch, lambda _: seen.append(left(folder)))
     dps.Plan.from_toml(folder / "plan.toml").run()
     assert seen == [1.5]
 
@@ -170,10 +157,10 @@ def test_all_rows_are_read_before_the_first_charge_and_no_rows_twice(
 def test_a_crash_while_reading_costs_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, crash: type[BaseException]
 ) -> None:
-    def interrupted(*_: Any, **__: Any) -> Any:
+    def interrupt() -> None:
         raise crash
 
-    monkeypatch.setattr(Table, "answers", interrupted)
+    before_reading(monkeypatch, interrupt)
     with pytest.raises(crash):
         dps.Plan.from_toml(folder / "plan.toml").run()
     assert left(folder) == 1.5
@@ -302,13 +289,10 @@ def test_a_table_that_is_missing_can_be_planned_for_but_not_asked(folder: Path) 
 
 
 def test_a_table_that_changes_while_it_is_read_costs_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    attach = Scan.attach
-
-    def replaced(self: Scan, connection: Any) -> None:
+    def replace(_: str) -> None:
         write_csv(folder / "people.csv", [b"1,2,A"], header=b"who,town,age\n")
-        attach(self, connection)
 
-    monkeypatch.setattr(Scan, "attach", replaced)
+    before_each_pass(monkeypatch, replace)
     with pytest.raises(InvalidDataError, match=r"table='.*people\.csv': .*changed while it was read"):
         dps.Plan.from_toml(folder / "plan.toml").run(out=folder / "out")
     assert left(folder) == 1.5

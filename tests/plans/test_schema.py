@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from docs import plan_schema
 
-from dpselect.questions.question import BY_NAME
+from tests.question_words import NAMES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "questions.toml"
 HELD: dict[str, Any] = tomllib.loads(EXAMPLE.read_text(encoding="utf-8"))
@@ -36,7 +36,7 @@ def test_the_schema_knows_every_question_and_the_example() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     jsonschema.validate(HELD, SCHEMA)
     questions = SCHEMA["properties"]["questions"]["additionalProperties"]["oneOf"]
-    assert [each["title"] for each in questions] == [*BY_NAME]
+    assert [each["title"] for each in questions] == [*NAMES]
 
 
 @pytest.mark.sampled(8)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect import Neighbours, Release
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.sums import BestBy
-from dpselect.summaries import CandidateTotals, PublicClip
-from tests.drawn_answers import drawn_answer, planned
+from tests.drawn_answers import drawn, planned, released
 from tests.laws.goodness_of_fit import NEVER, p_value
 
-WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PAGES = ["/a", "/b", "/c"]
-
-
-def released(task: BestBy, totals: list[int]) -> Release:
-    return drawn_answer(task, CandidateTotals(np.array(totals)), column="page", unit="visitor", time=WHEN)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +28,7 @@ def released(task: BestBy, totals: list[int]) -> Release:
     ],
 )
 def test_the_scale_is_the_range_over_epsilon(clip: tuple[int, int], neighbours: str, scale: float) -> None:
-    task = planned(BestBy, candidates=PAGES, sum="seconds", clip=clip, epsilon=0.5, neighbours=neighbours)
+    task = planned("best_by", candidates=PAGES, sum="seconds", clip=clip, epsilon=0.5, neighbours=neighbours)
     assert task.mechanism.scale == scale
     assert task.event == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
 
@@ -44,16 +36,16 @@ def test_the_scale_is_the_range_over_epsilon(clip: tuple[int, int], neighbours: 
 def test_the_draws_follow_the_law() -> None:
     """The control is the law at the sensitivity instead of the range."""
     totals = [0, 3, 5]
-    task = planned(BestBy, candidates=PAGES, sum="seconds", clip=(-2, 5), epsilon=3.0)
-    drawn = [task.released(CandidateTotals(np.array(totals))).answer for _ in range(12_000)]
-    counts = np.array([drawn.count(page) for page in ("/a", "/b", "/c")])
+    task = planned("best_by", candidates=PAGES, sum="seconds", clip=(-2, 5), epsilon=3.0)
+    answers = [drawn(task, totals).answer for _ in range(12_000)]
+    counts = np.array([answers.count(page) for page in ("/a", "/b", "/c")])
     laws = [dps.PermuteAndFlip(epsilon=3.0, sensitivity=most, monotonic=True).pmf(totals) for most in (7, 5)]
     assert p_value(counts, laws[0]) > NEVER
     assert p_value(counts, laws[1]) < NEVER
 
 
 def test_the_certificate_is_in_the_unit_of_the_column() -> None:
-    task = planned(BestBy, candidates=PAGES, sum="paid", clip=(-2.5, 99.99), scale=100, epsilon=1.0)
+    task = planned("best_by", candidates=PAGES, sum="paid", clip=(-2.5, 99.99), scale=100, epsilon=1.0)
     release = released(task, [0, 10**9, 0])
     assert release.value == "/b"
     assert (release.sensitivity, release.monotonic, release.neighbours) == (99.99, False, Neighbours.ADD_REMOVE)
@@ -65,12 +57,12 @@ def test_the_certificate_is_in_the_unit_of_the_column() -> None:
 
 @pytest.mark.parametrize("totals", [[2**63 - 1, -(2**63), 0], [-(2**63), 2**63 - 1, 0]])
 def test_sums_at_the_end_of_64_bits_are_told_apart(totals: list[int]) -> None:
-    task = planned(BestBy, candidates=PAGES, sum="paid", clip=(-(2**31), 2**31), epsilon=1.0)
+    task = planned("best_by", candidates=PAGES, sum="paid", clip=(-(2**31), 2**31), epsilon=1.0)
     assert released(task, totals).value == ["/a", "/b"][int(np.argmax(totals))]
 
 
 CLIPS: list[tuple[dict[str, Any], str]] = [
-    ({"column": 3}, "sum=3"),
+    ({"sum": 3}, "sum=3"),
     ({"clip": 5}, "clip=5"),
     ({"clip": (5, 5)}, "clip=(5.0, 5.0)"),
     ({"clip": (5, 0)}, "clip=(5.0, 0.0)"),
@@ -89,12 +81,13 @@ CLIPS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("changes", "reason"), CLIPS)
 def test_bad_clips(changes: dict[str, Any], reason: str) -> None:
-    asked: dict[str, Any] = {"column": "paid", "clip": (0, 5), "scale": 1, **changes}
+    asked: dict[str, Any] = {"sum": "paid", "clip": (0, 5), "scale": 1, **changes}
     with pytest.raises(InvalidParameterError) as caught:
-        PublicClip.given(asked["column"], asked["clip"], scale=asked["scale"])
+        planned("best_by", candidates=PAGES, epsilon=1.0, **asked)
     assert reason in str(caught.value)
 
 
 def test_a_clip_is_read_as_the_decimal_it_is_written_as() -> None:
-    clip = PublicClip.given("paid", (0.1, 0.3), scale=10)  # 0.1 * 10 is 1, though 0.3 * 10 is not 3 in doubles
-    assert (clip.lower, clip.upper) == (1, 3)
+    task = planned("best_by", candidates=PAGES, sum="paid", clip=(0.1, 0.3), scale=10, epsilon=1.0)
+    arguments = task.terms.arguments  # 0.1 * 10 is 1, though 0.3 * 10 is not 3 in doubles
+    assert (arguments["lower"], arguments["upper"]) == (1, 3)

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError
-from dpselect.summaries import PublicBins
+from dpselect import SelectionError
+from dpselect.errors import InvalidDataError, InvalidParameterError
+from tests.drawn_answers import planned
 
 SURE = 1e3
 """An epsilon at which there is no noise."""
@@ -61,7 +62,7 @@ def test_a_unit_with_several_rows_counts_once() -> None:
 
 @pytest.mark.parametrize("written", ["1e15", "9007199254740993", "0.1"])
 def test_edges_are_compared_as_doubles(written: str) -> None:
-    edges = PublicBins.between([0, float(written)])
+    edges = planned("histogram", bins=[0, float(written)], epsilon=1.0).public_bins
     values = np.nextafter(float(written), [-np.inf, float(written), np.inf])
     assert edges.tally(values).tolist() == [2]
 

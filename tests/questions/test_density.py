@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -13,21 +12,9 @@ import pytest
 
 from dpselect import Release
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.density import Density
-from dpselect.summaries import PublicBins, UnitValues
-from tests.drawn_answers import drawn_answer, planned
+from tests.drawn_answers import planned, released
 
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
 FIVE: dict[str, Any] = {"bounds": (0, 10), "bins": 5}
-BINS = PublicBins.given(**FIVE)
-
-
-def _gathered(values: list[float], bins: PublicBins = BINS, *, most: int = 1) -> UnitValues:
-    return UnitValues(np.array(values, dtype=np.float64), domain=bins.domain, max_rows_per_unit=most)
-
-
-def _released(task: Density, values: list[float]) -> Release:
-    return drawn_answer(task, _gathered(values, task.public_bins), column="age", unit="person", time=NOW)
 
 
 def _shares(release: Release) -> list[float]:
@@ -39,7 +26,7 @@ VALUES = [1.0] * 600 + [2.0] * 300 + [10.0] * 100
 
 
 def test_noisy_counts_are_close_to_the_counts() -> None:
-    release = _released(planned(Density, **FIVE, epsilon=100.0), VALUES)
+    release = released(planned("density", **FIVE, epsilon=100.0), VALUES)
     assert _shares(release) == [0.6, 0.3, 0.0, 0.0, 0.1]
     assert release.mechanism == "GeometricMechanism"
     assert (
@@ -50,13 +37,13 @@ def test_noisy_counts_are_close_to_the_counts() -> None:
 
 @pytest.mark.parametrize("values", [[], [3.0]])
 def test_nobody_and_one_person_get_an_answer(values: list[float]) -> None:
-    shares = _shares(_released(planned(Density, **FIVE, epsilon=1.0), values))
+    shares = _shares(released(planned("density", **FIVE, epsilon=1.0), values))
     assert len(shares) == 5
     assert 0.0 <= sum(shares) <= 1.0 + 1e-12
 
 
 def test_the_certificate() -> None:
-    release = _released(planned(Density, **FIVE, epsilon=1.0), VALUES)
+    release = released(planned("density", **FIVE, epsilon=1.0), VALUES)
     certificate = json.loads(release.to_json())
     assert certificate["arguments"] == {"max_rows_per_unit": 1}
     assert certificate["candidates"] == {"source": "bins", "lower": 0.0, "upper": 10.0, "count": 5}
@@ -67,8 +54,8 @@ def test_the_certificate() -> None:
 
 def test_edges_are_shown_with_the_digits_that_tell_them_apart() -> None:
     for bounds, count in (((0, 1), 3), ((-1, 1), 64), ((0, 1e-9), 10), ((1e6, 1e6 + 1), 100), ((-1e300, 1e300), 4)):
-        bins = PublicBins.given(bounds, count)
-        rows = _released(planned(Density, bounds=bounds, bins=count, epsilon=1.0), []).table()[1]
+        task = planned("density", bounds=bounds, bins=count, epsilon=1.0)
+        bins, rows = task.public_bins, released(task, []).table()[1]
         shown = [float(row[0].partition(" to ")[0]) for row in rows]
         assert all(one < other for one, other in pairwise(shown))
         assert shown == pytest.approx(list(bins.edges[:-1]), abs=float(np.diff(bins.edges).max()) / 50)
@@ -76,11 +63,12 @@ def test_edges_are_shown_with_the_digits_that_tell_them_apart() -> None:
 
 def test_no_epsilon_is_refused_before_anything_is_read() -> None:
     with pytest.raises(InvalidParameterError, match="epsilon"):
-        planned(Density, **FIVE, epsilon=0.0)
+        planned("density", **FIVE, epsilon=0.0)
 
 
 def test_values_of_another_question_are_refused() -> None:
-    task = planned(Density, **FIVE, epsilon=1.0)
-    for values in (_gathered([1.0], PublicBins.given((0, 9), 5)), _gathered([1.0], most=2)):
+    task = planned("density", **FIVE, epsilon=1.0)
+    others: list[dict[str, Any]] = [{"bounds": (0, 9)}, {"most": 2}]
+    for other in others:
         with pytest.raises(InvalidParameterError, match="values"):
-            drawn_answer(task, values, column="age", unit="person", time=NOW)
+            released(task, [1.0], **other)

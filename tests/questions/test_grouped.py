@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dpselect as dps
-from dpselect import Neighbours, Release
+from dpselect import Neighbours
 from dpselect import verify as check
 from dpselect.accounting import ComposedEvent, compose
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
-from dpselect.questions.query import Query
-from dpselect.questions.selection import MostCommon, TopK
-from dpselect.summaries import CandidateCounts, PublicGroups
 from tests import drawn_answers
-from tests.drawn_answers import drawn_answer
+from tests.drawn_answers import groups_of, handed, query, released
 from tests.edited_certificates import canonical_json, digest
 
-WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 XYZ = ["x", "y", "z"]
 GAP = 100_000
 
 
-def groups(members: Any, most: int = 1) -> PublicGroups:
-    given = PublicGroups.given("city", members, most)
-    assert given is not None
-    return given
+def groups(members: Any, most: int = 1) -> Any:
+    return groups_of("city", members, most)
 
 
-def planned(members: PublicGroups, *, epsilon: float = 1.0, neighbours: Any = Neighbours.ADD_REMOVE) -> Query:
-    asked = MostCommon(column="pet", candidates=XYZ, epsilon=epsilon)
-    return Query.planned(asked, drawn_answers.Columns(), groups=members, neighbours=neighbours)
-
-
-def released(task: Query, counts: list[list[int]]) -> Release:
-    found = [[CandidateCounts(np.array(each)) for each in counts]]
-    return drawn_answer(task, found, column="pet", unit="person", time=WHEN)
+def planned(members: Any, *, epsilon: float = 1.0, neighbours: Any = Neighbours.ADD_REMOVE) -> Any:
+    return query("most_common", candidates=XYZ, epsilon=epsilon, groups=members, neighbours=neighbours)
 
 
 def test_one_group_a_unit_costs_what_one_question_costs() -> None:
     task = planned(groups(["Oslo", "Rome", "Bonn"]))
-    assert task.event == drawn_answers.planned(MostCommon, candidates=XYZ, epsilon=1.0).event
+    assert task.event == drawn_answers.planned("most_common", candidates=XYZ, epsilon=1.0).event
     assert task.terms.epsilon == 1.0
 
 
@@ -60,8 +49,14 @@ def test_several_groups_a_unit_share_the_cost(most: int, epsilon: float) -> None
     assert compose([task.event]).epsilon(0.0) <= task.terms.epsilon == epsilon
 
 
+@given(epsilon=st.floats(1e-300, 1e300), most=st.integers(1, 1000))
+def test_the_shares_never_add_up_to_more(epsilon: float, most: int) -> None:
+    share = Fraction(groups(range(most), most).share(epsilon))
+    assert share * most <= Fraction(epsilon) <= share * most * (1 + Fraction(1, 2**50))
+
+
 def test_each_group_has_its_own_answer() -> None:
-    release = released(planned(groups(["Oslo", "Rome"], 2)), [[0, GAP, 0], [0, 0, GAP]])
+    release = released(planned(groups(["Oslo", "Rome"], 2)), [[0, GAP, 0], [0, 0, GAP]], column="pet")
     assert release.value == {"Oslo": "y", "Rome": "z"}
     assert release.groups == {"column": "city", "count": 2, "kind": "text", "max_per_unit": 2, "epsilon": 0.5}
     assert release.error_bound == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1, monotonic=True).error_bound(3)
@@ -87,7 +82,7 @@ def test_groups_of_every_kind_are_read_back(members: list[Any]) -> None:
 
 
 def test_what_groups_are_called_is_shown_as_text() -> None:
-    release = released(planned(groups(["<b>", "a&b"])), [[0, GAP, 0], [0, 0, GAP]])
+    release = released(planned(groups(["<b>", "a&b"])), [[0, GAP, 0], [0, 0, GAP]], column="pet")
     page = release._repr_html_()
     assert "<td>&lt;b&gt;</td><td>y</td>" in page
     assert "<th>city</th><th>pet</th>" in page
@@ -96,15 +91,14 @@ def test_what_groups_are_called_is_shown_as_text() -> None:
 
 def test_the_draws_of_groups_are_independent() -> None:
     task = planned(groups(["a", "b"]), epsilon=0.1)
-    counts = [CandidateCounts(np.array([0, 0, 0])) for _ in range(2)]
+    counts = [handed(task.alone, [0, 0, 0]) for _ in range(2)]
     drawn = [tuple(task.released([counts]).answer.values()) for _ in range(3000)]
     assert len(set(drawn)) == 9  # of three by three, one is missed with probability below 9 (8/9)^3000
 
 
 def test_several_answers_of_each_group() -> None:
     members = groups(["a", "b"], 2)
-    asked = TopK(column="pet", candidates=XYZ, k=2, epsilon=2.0, delta=1e-6)
-    task = Query.planned(asked, drawn_answers.Columns(), groups=members, neighbours=Neighbours.ADD_REMOVE)
+    task = query("top_k", candidates=XYZ, k=2, epsilon=2.0, delta=1e-6, groups=members)
     release = released(task, [[0, GAP, 2 * GAP]] * 2)
     assert release.value == {"a": ["z", "y"], "b": ["z", "y"]}
     assert release.table()[1] == [("a", "1", "z"), ("a", "2", "y"), ("b", "1", "z"), ("b", "2", "y")]
@@ -128,7 +122,7 @@ def test_several_answers_of_each_group() -> None:
 )
 def test_bad_groups(by: Any, members: Any, most: Any, reason: str) -> None:
     with pytest.raises((InvalidParameterError, InvalidCandidatesError), match=reason):
-        PublicGroups.given(by, members, most)
+        groups_of(by, members, most)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), None, 5e-324])

@@ -5,53 +5,37 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect import Release
 from dpselect import verify as check
-from dpselect.certificates.tables import columns
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
-from dpselect.questions.moments import Mean, Std, Variance
-from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import rounded_up
-from dpselect.summaries import UnitValues
-from tests.drawn_answers import drawn_answer, planned
+from tests.drawn_answers import planned, released
 from tests.edited_certificates import canonical_json, digest
 from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.question_words import DECLARED
 from tests.reference import moments
 from tests.views import ask
 
 SURE = 1e15
 """An epsilon at which the noise is 0."""
 
-WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 AGES: dict[str, Any] = {"bounds": (0, 120), "step": 1}
 VALUES = [3.0, 17.0, 17.0, 64.0, 119.0, 400.0, -5.0]
 CLAMPED = np.clip(VALUES, 0, 120)
 PEOPLE = pa.table({"who": range(7), "age": VALUES, "team": list("aaabbbb")})
 
 
-def gathered(task: Mean | Variance, values: Any) -> UnitValues:
-    return UnitValues(np.array(values, np.float64), domain=task.domain, max_rows_per_unit=1)
-
-
-def released(task: Mean | Variance, values: Any) -> Release[Any]:
-    return drawn_answer(task, gathered(task, values), column="age", unit="person", time=WHEN)
-
-
-@pytest.mark.parametrize("kind", [Mean, Variance, Std])
+@pytest.mark.parametrize("kind", ["mean", "variance", "std"])
 @pytest.mark.parametrize(("neighbours", "factor"), [("add_remove", 1), ("replace_one", 2)])
 def test_the_plan(kind: Any, neighbours: str, factor: int) -> None:
     task = planned(kind, **AGES, epsilon=0.5, neighbours=neighbours)
-    power = 1 if kind is Mean else 2
+    power = 1 if kind == "mean" else 2
     assert task.mechanism.sensitivity == task.terms.sensitivity.value == factor * 120**power
     assert task.terms.sensitivity.monotonic is (factor == 1)
     assert task.event == dps.accounting.PureEvent(epsilon=0.5)
@@ -90,26 +74,26 @@ def test_whole_numbers_are_not_rounded_to_less() -> None:
 def test_the_exact_sums_are_those_of_the_model(degree: int) -> None:
     """Also where they need more than 64 bits."""
     for last, places in ((4, [0, 1, 4, 3]), (2**26, [0, 2**26, 2**26 - 1] * 3), (7, [])):
-        task = planned(Mean if degree == 1 else Variance, bounds=(0, last), step=1, epsilon=1.0)
+        task = planned("mean" if degree == 1 else "variance", bounds=(0, last), step=1, epsilon=1.0)
         assert task.exact(np.array(places, np.float64)) == moments.sums(places, last=last, degree=degree)
     many = np.full(2**17, 2.0**26)
-    task = planned(Variance, bounds=(0, 2**26), step=1, epsilon=1.0)
+    task = planned("variance", bounds=(0, 2**26), step=1, epsilon=1.0)
     assert task.exact(many) == [0, 0, 2 ** (17 + 52)]
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("kind", [Mean, Variance, Std])
+@pytest.mark.parametrize("kind", ["mean", "variance", "std"])
 @pytest.mark.parametrize("values", [[60.0] * 40, [120.0] * 40, [0.0, 120.0] * 20, [0.0] * 35 + [120.0] * 5])
 def test_the_error_bound_holds_as_often_as_it_says(kind: Any, values: list[float]) -> None:
     """By the number of units that the same release contains; and that number's own bound."""
     task = planned(kind, **AGES, epsilon=1.0)
-    exact = {Mean: np.mean, Variance: np.var, Std: np.std}[kind](values)
+    exact = {"mean": np.mean, "variance": np.var, "std": np.std}[kind](values)
     missed, apart = 0, 0
     for _ in range(1500):
         release = released(task, values)
         count = release.usable.count  # type: ignore[union-attr]
         assert isinstance(count, int)
-        bound = kind.value_bound(release, count, release.value)
+        bound = DECLARED[kind].value_bound(release, count, release.value)
         missed += abs(release.value - exact) > bound
         apart += abs(count - len(values)) > release.usable.within  # type: ignore[union-attr]
     for failures in (missed, apart):
@@ -118,10 +102,10 @@ def test_the_error_bound_holds_as_often_as_it_says(kind: Any, values: list[float
 
 def test_the_bound_of_a_mean_is_nearly_reached() -> None:
     """Control of the test above: three quarters of it are exceeded far more often."""
-    task = planned(Mean, **AGES, epsilon=1.0)
+    task = planned("mean", **AGES, epsilon=1.0)
     draws = [released(task, [120.0] * 40) for _ in range(1500)]
     missed = sum(
-        abs(each.value - 120.0) > 0.5 * (Mean.value_bound(each, each.usable.count, each.value) or 0)  # type: ignore[union-attr, arg-type]
+        abs(each.value - 120.0) > 0.5 * (DECLARED["mean"].value_bound(each, each.usable.count, each.value) or 0)  # type: ignore[union-attr, arg-type]
         for each in draws
     )
     assert missed > 30
@@ -129,13 +113,15 @@ def test_the_bound_of_a_mean_is_nearly_reached() -> None:
 
 def test_the_bounds_in_numbers() -> None:
     """Claims 4 to 6: units rounded down, ln(100) scales and one step, and the square of a mean's error."""
-    assert planned(Mean, **AGES, epsilon=0.5).terms.error_bound == pytest.approx(240 * math.log(100) + 1)
-    variance = planned(Variance, **AGES, epsilon=0.5)
+    assert planned("mean", **AGES, epsilon=0.5).terms.error_bound == pytest.approx(240 * math.log(100) + 1)
+    variance = planned("variance", **AGES, epsilon=0.5)
     release = released(variance, VALUES)
     each = variance.mechanism.error_bound(0.99, size=3)
     assert release.error_bound == each
-    assert Variance.value_bound(release, 1000, None) == pytest.approx(each / 1000 + (1.5 * each / 1000 / 120) ** 2)
-    mean = planned(Mean, **AGES, epsilon=0.5)
+    assert DECLARED["variance"].value_bound(release, 1000, None) == pytest.approx(
+        each / 1000 + (1.5 * each / 1000 / 120) ** 2
+    )
+    mean = planned("mean", **AGES, epsilon=0.5)
     assert [mean.units_by(noisy) for noisy in ([60, 59], [60, 60], [119, 120], [-400, 3])] == [0, 1, 1, 0]
 
 
@@ -143,13 +129,13 @@ def test_the_bounds_in_numbers() -> None:
 @pytest.mark.parametrize("within", [1e-9, 0.3, 1.9, 40.0])
 def test_the_bound_of_a_root(variance: float, within: float) -> None:
     """Claim 7: the true root is in the interval, which is no wider than the roots of the two ends make it."""
-    task = planned(Std, **AGES, epsilon=0.5)
+    task = planned("std", **AGES, epsilon=0.5)
     release = released(task, VALUES)
     units = 1000
     noisy = replace(release, value=math.sqrt(variance), error_bound=1.0)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Variance, "value_bound", classmethod(lambda *_: within))
-        bound = Std.value_bound(noisy, units, noisy.value)
+        patched.setattr(DECLARED["variance"], "value_bound", classmethod(lambda *_: within))
+        bound = DECLARED["std"].value_bound(noisy, units, noisy.value)
     ends = [math.sqrt(max(0.0, variance - within)), math.sqrt(variance + within)]
     assert bound is not None
     assert bound == pytest.approx(max(abs(end - noisy.value) for end in ends), rel=1e-6)
@@ -165,14 +151,18 @@ def test_a_planned_deviation_says_what_its_square_is_within() -> None:
     assert low < CLAMPED.std() < high < low + 0.1
 
 
+SHOWN = {"mean": "120", "variance": "3,600", "std": "42.5"}
+"""The widest bound of each, with three digits and rounded up."""
+
+
 def test_what_is_released_without_any_unit() -> None:
     """In the middle of what is possible, with all of it as its bound."""
-    for kind, middle, widest in ((Mean, 60.0, 120.0), (Variance, 1800.0, 3600.0), (Std, 1800**0.5, 1800**0.5)):
+    for kind, middle, widest in (("mean", 60.0, 120.0), ("variance", 1800.0, 3600.0), ("std", 1800**0.5, 1800**0.5)):
         task = planned(kind, **AGES, epsilon=SURE)
         release = released(task, [])
         assert release.value == middle
-        assert kind.value_bound(release, 0, middle) == pytest.approx(widest)  # type: ignore[attr-defined]
-        assert f"within {rounded_up(widest)} of the true one" in release.accuracy
+        assert DECLARED[kind].value_bound(release, 0, middle) == pytest.approx(widest)
+        assert f"within {SHOWN[kind]} of the true one" in release.accuracy
         assert "WARNING" in release.basis
 
 
@@ -182,9 +172,9 @@ def test_a_table_has_the_bound_of_each_group() -> None:
     release = data.by("team", groups=["b", "a"]).mean("age", bounds=(0, 120), step=1, epsilon=1.0)
     assert release.usable is not None
     counts: Any = release.usable.count
-    bounds: Any = [Mean.value_bound(release, counts[group], None) for group in ("b", "a")]
+    bounds: Any = [DECLARED["mean"].value_bound(release, counts[group], None) for group in ("b", "a")]
     assert bounds[0] > 3 * bounds[1]
-    table = pd.DataFrame(columns(release))
+    table = release.to_pandas()
     assert (table["upper"] - table["released"]).tolist() == pytest.approx(bounds)
 
 
@@ -270,7 +260,7 @@ def test_bounds_that_leave_the_doubles_are_refused_as_such(name: str, bounds: An
 @pytest.mark.parametrize("width", [1e-70, 1e8, 1e70])
 def test_large_bounds_are_not_taken_for_a_small_epsilon(name: str, width: float) -> None:
     release = getattr(dps.Dataset(PEOPLE, unit="who"), name)("age", bounds=(0, width), epsilon=1.0)
-    assert f"the released {QUESTIONS[name].called} is within" in release.accuracy  # type: ignore[attr-defined]
+    assert f"the released {DECLARED[name].called} is within" in release.accuracy
     assert math.isfinite(release.error_bound)
     assert dps.verify(release.to_json()).release.to_json() == release.to_json()
 

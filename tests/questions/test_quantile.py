@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,29 +11,20 @@ import numpy as np
 import pytest
 
 import dpselect
-from dpselect import Neighbours, Release
+from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantileMechanism
-from dpselect.mechanisms.quantiles import rank_sensitivity
-from dpselect.questions.quantiles import Quantile
-from dpselect.summaries import PublicDomain, UnitValues
 from tests import rank_laws
-from tests.drawn_answers import drawn_answer, planned
+from tests.drawn_answers import WHEN, planned, released
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 ROOT = Path(__file__).parents[2]
-WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 AGES: dict[str, Any] = {"bounds": (0, 120), "step": 1}
 ANY_AGE: dict[str, Any] = {"bounds": (0, 120), "continuous": True}
 
 
-def quantile(level: Any, domain: dict[str, Any], **asked: Any) -> Quantile:
-    return planned(Quantile, "age", level=level, **domain, **asked)
-
-
-def released(task: Quantile, values: list[float], **options: Any) -> Release:
-    given: dict[str, Any] = {"domain": task.domain, "max_rows_per_unit": task.max_rows_per_unit, **options}
-    return drawn_answer(task, UnitValues(np.array(values, np.float64), **given), column="age", unit="person", time=WHEN)
+def quantile(level: Any, domain: dict[str, Any], **asked: Any) -> Any:
+    return planned("quantile", "age", level=level, **domain, **asked)
 
 
 @pytest.fixture
@@ -112,8 +102,10 @@ def test_a_table_and_an_array_have_the_same_law() -> None:
 @pytest.mark.parametrize("rows", [1, 3, 10**9])
 def test_the_mechanism_draws_with_the_sensitivity_that_is_proved(level: float, rows: int) -> None:
     for domain in (AGES, ANY_AGE):
-        mechanism = quantile(level, domain, epsilon=1.0, max_rows_per_unit=rows).mechanism
-        assert mechanism.sensitivity == rank_sensitivity(level, values_per_unit=rows).value
+        task = quantile(level, domain, epsilon=1.0, max_rows_per_unit=rows)
+        exact = rows * max(Fraction(level), 1 - Fraction(level))
+        assert task.mechanism.sensitivity == task.terms.sensitivity.value
+        assert exact <= Fraction(task.mechanism.sensitivity) <= exact * (1 + Fraction(1, 2**52))
 
 
 @pytest.mark.parametrize(("level", "rows"), [(0.5, 1), (0.2, 2)])
@@ -175,13 +167,10 @@ def test_values_that_were_gathered_for_another_question_are_refused(monkeypatch:
         raise AssertionError("something was drawn")
 
     task = quantile(0.5, AGES, epsilon=1.0, max_rows_per_unit=2)
-    assert released(task, [40.0], max_rows_per_unit=1).value is not None  # fewer rows than allowed do no harm
+    assert released(task, [40.0], most=1).value is not None  # fewer rows than allowed do no harm
     monkeypatch.setattr(QuantileMechanism, "draw", refuse)
-    for other in (
-        {"max_rows_per_unit": 3},
-        {"domain": PublicDomain.given((0, 120))},
-        {"domain": PublicDomain.given((0, 121), step=1)},
-    ):
+    others: list[dict[str, Any]] = [{"most": 3}, {"bounds": (0, 120)}, {"bounds": (0, 121), "step": 1}]
+    for other in others:
         with pytest.raises(InvalidParameterError, match=r"^values=<UnitValues>"):
             released(task, [40.0], **other)
 

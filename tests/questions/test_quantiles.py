@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpselect
-from dpselect import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMechanism
-from dpselect.questions.quantiles import Quantiles
-from dpselect.summaries import PublicDomain, UnitValues
-from tests.drawn_answers import drawn_answer, planned
+from tests.drawn_answers import planned, released
 
 ADULT = Path(__file__).parents[2] / "examples/data/adult.csv"
-WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 AGES: dict[str, Any] = {"bounds": (0, 120), "step": 1}
-
-
-def released(task: Quantiles, values: list[float], **options: Any) -> Release:
-    given: dict[str, Any] = {"domain": task.domain, "max_rows_per_unit": task.max_rows_per_unit, **options}
-    return drawn_answer(task, UnitValues(np.array(values, np.float64), **given), column="age", unit="person", time=WHEN)
 
 
 @pytest.mark.parametrize("method", ["joint", "halving"])
 def test_the_certificate_says_what_was_drawn(method: Any) -> None:
-    task = planned(Quantiles, levels=[0.5, 0.25], **AGES, epsilon=8.0, method=method, max_rows_per_unit=2)
+    task = planned("quantiles", levels=[0.5, 0.25], **AGES, epsilon=8.0, method=method, max_rows_per_unit=2)
     release = released(task, [20.0] * 300 + [40.2] * 600)
     assert release.value == [40.0, 20.0]
     ranges = {"score_range": 4.0} if method == "halving" else {}
@@ -51,17 +40,18 @@ def test_the_draw_has_the_values_and_the_same_grid(monkeypatch: pytest.MonkeyPat
         return (float(mechanism.bounds[1]),) * len(mechanism.levels)
 
     monkeypatch.setattr(QuantilesMechanism, "draw", spy)
-    tenths = planned(Quantiles, levels=[0.1, 0.9], bounds=(1, 2), step=0.1, epsilon=1.0)
+    tenths = planned("quantiles", levels=[0.1, 0.9], bounds=(1, 2), step=0.1, epsilon=1.0)
     assert released(tenths, [1.04, 1.26]).value == [2.0, 2.0]
-    line = planned(Quantiles, levels=[0.1], bounds=(1, 2), continuous=True, epsilon=1.0)
+    line = planned("quantiles", levels=[0.1], bounds=(1, 2), continuous=True, epsilon=1.0)
     assert released(line, [1.04]).value == [2.0]
     assert [values for _, values in seen] == [[1.04, 1.26], [1.04]]
     assert [(mechanism.bounds, mechanism.step) for mechanism, _ in seen] == [((1.0, 2.0), 0.1), ((1.0, 2.0), None)]
 
 
 def test_values_of_another_question_are_refused() -> None:
-    task = planned(Quantiles, levels=[0.5], **AGES, epsilon=1.0)
-    for options in ({"max_rows_per_unit": 2}, {"domain": PublicDomain.given((0, 100), step=1)}):
+    task = planned("quantiles", levels=[0.5], **AGES, epsilon=1.0)
+    others: list[dict[str, Any]] = [{"most": 2}, {"bounds": (0, 100), "step": 1}]
+    for options in others:
         with pytest.raises(InvalidParameterError) as caught:
             released(task, [37.0], **options)
         assert "37" not in str(caught.value)

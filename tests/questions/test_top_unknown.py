@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
 import dpselect as dps
 from dpselect import verify as check
 from dpselect.accounting import ApproximateEvent
-from dpselect.certificates.tables import columns
-from dpselect.cli.main import main
+from dpselect.cli import main
 from dpselect.errors import (
     ChargeRefusedError,
     InvalidCandidatesError,
@@ -23,10 +20,8 @@ from dpselect.errors import (
     InvalidDataError,
     InvalidParameterError,
 )
-from dpselect.questions.selection import TopK
-from dpselect.summaries import CandidateKind, NameCounts
-from tests.drawn_answers import planned
-from tests.edited_certificates import canonical_json, digest
+from tests.drawn_answers import drawn, planned
+from tests.edited_certificates import edited
 from tests.rows import model
 from tests.rows.table_questions import BY_CITY, ROWS
 from tests.views import ask
@@ -45,8 +40,8 @@ def ranked(counts: dict[Any, int], k: int) -> list[tuple[int, Any]]:
 @pytest.mark.parametrize("column", ["page", "name", "free", "paid"])
 @pytest.mark.parametrize("k", [1, 3, 100])
 def test_values_and_counts_without_noise(column: str, k: int) -> None:
-    kind = {"page": "INTEGER", "name": "TEXT", "free": "DATE", "paid": "NUMBER"}[column]
-    (expected,) = model.names(LISTED, "who", column, CandidateKind[kind], most=9)
+    kind = {"page": "whole numbers", "name": "text", "free": "dates", "paid": "numbers"}[column]
+    (expected,) = model.names(LISTED, "who", column, kind, most=9)
     release = PEOPLE.top_k(column, k, max_values_per_unit=9, **SURE)
     assert [*zip(release.counts, release.value, strict=True)] == [(-c, v) for c, v in ranked(expected, k)]
     again = dps.verify(release.to_json()).release
@@ -57,7 +52,7 @@ def test_values_and_counts_without_noise(column: str, k: int) -> None:
 def test_values_in_groups() -> None:
     release = PEOPLE.by(**BY_CITY).top_k("name", 2, max_values_per_unit=9, **SURE)
     groups = {"group": "city", "groups": ["south", "north"]}
-    expected = model.names(LISTED, "who", "name", CandidateKind.TEXT, most=9, **groups)
+    expected = model.names(LISTED, "who", "name", "text", most=9, **groups)
     assert [*release.value.values()] == [[value for _, value in ranked(each, 2)] for each in expected]
     assert [*release.counts.values()] == [[-count for count, _ in ranked(each, 2)] for each in expected]
     check(release.to_json())
@@ -78,10 +73,9 @@ def test_fewer_values_than_asked_for_are_a_stop() -> None:
 
 
 def test_equal_counts_come_in_the_order_of_values() -> None:
-    task = planned(TopK, k=2, epsilon=1e5, delta=0.5)
+    task = planned("top_k", k=2, epsilon=1e5, delta=0.5)
     for names in (["c", "a", "d", "b"], ["b", "d", "a", "c"]):
-        counts = NameCounts(pa.array(names), np.array([7, 7, 7, 7]), kind=CandidateKind.TEXT)
-        assert task.released(counts).answer == ["a", "b"]
+        assert drawn(task, dict.fromkeys(names, 7)).answer == ["a", "b"]
 
 
 GAUSSIAN = ((9, "add_remove", 22), (9, "replace_one", 31))
@@ -89,10 +83,10 @@ GAUSSIAN = ((9, "add_remove", 22), (9, "replace_one", 31))
 
 
 def test_the_noise_covers_what_one_unit_changes() -> None:
-    exact = NameCounts(pa.array([*map(str, range(400))]), np.full(400, 100_000), kind=CandidateKind.TEXT)
+    exact = {str(name): 100_000 for name in range(400)}
     for most, neighbours, deviation in ((1, "add_remove", 2), (2, "add_remove", 4), (1, "replace_one", 4), *GAUSSIAN):
         task = planned(
-            TopK,
+            "top_k",
             k=400,
             epsilon=0.5,
             delta=1e-6,
@@ -100,7 +94,7 @@ def test_the_noise_covers_what_one_unit_changes() -> None:
             with_counts=True,
             neighbours=neighbours,
         )
-        counts = task.released(exact).counted
+        counts = drawn(task, exact).counted
         assert counts is not None
         assert counts == sorted(counts, reverse=True)
         assert deviation * 0.7 < np.mean(np.abs(np.array(counts) - 100_000)) < deviation * 1.35
@@ -149,7 +143,7 @@ def test_a_stop_candidate_gives_values_without_counts() -> None:
     assert (again.value, again.counts) == (release.value, None)
     checked = check(release.to_json())
     assert (checked.epsilon, checked.error_bound) == (4.0, True)
-    assert pd.DataFrame(columns(release))["released"].tolist() == ["x", "y"]
+    assert release.to_pandas()["released"].tolist() == ["x", "y"]
 
 
 def test_a_stop_candidate_that_is_drawn_is_a_stop() -> None:
@@ -223,9 +217,8 @@ def test_the_stop_candidate_draws_once_for_each_release(monkeypatch: pytest.Monk
         return np.array([1])
 
     monkeypatch.setattr(dps.mechanisms.StopCandidate, "select", select)
-    task = planned(TopK, k=1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
-    counts = NameCounts(pa.array(["b", "a"]), np.array([3, 9]), kind=CandidateKind.TEXT)
-    assert task.released(counts).answer == ["a"]
+    task = planned("top_k", k=1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
+    assert drawn(task, {"b": 3, "a": 9}).answer == ["a"]
     assert given == [[3, 9]]
 
 
@@ -304,18 +297,6 @@ def test_commands_without_candidates_name_the_ways_out(command: str, capsys: pyt
         assert ("top_k" if command == "histogram" and not more else "top-k") in said
         assert "delta" in said
         assert said.count("\n") == 1
-
-
-def edited(text: str, **changes: Any) -> str:
-    held = json.loads(text)
-    for path, value in changes.items():
-        at = held
-        *inner, last = path.split("__")
-        for name in inner:
-            at = at[name]
-        at[last] = value
-    held["digest"] = digest(held)
-    return canonical_json(held)
 
 
 EDITS: list[tuple[dict[str, Any], str]] = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,8 @@ import pytest
 import dpselect as dps
 from dpselect import verify as check
 from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
-from dpselect.questions.quantiles import UpperBound
-from dpselect.summaries import PublicDomain, UnitValues
-from tests.drawn_answers import planned
-from tests.edited_certificates import canonical_json, digest
+from tests.drawn_answers import drawn, handed, planned
+from tests.edited_certificates import edited
 from tests.rows.table_questions import BY_CITY, ROWS
 from tests.views import ask
 
@@ -56,13 +53,9 @@ def test_few_values_are_above_it() -> None:
 
 
 def test_it_is_drawn_for_its_own_summary_only() -> None:
-    task = planned(UpperBound, lower=0, step=1, epsilon=SURE)
-    values = UnitValues(np.array([4.0]), domain=task.domain, max_rows_per_unit=1)
-    assert task.released(values).answer == 4.0
-    for other in (
-        UnitValues(np.array([4.0]), domain=PublicDomain(0.0, 9.0), max_rows_per_unit=1),
-        UnitValues(np.array([4.0, 4.0]), domain=task.domain, max_rows_per_unit=2),
-    ):
+    task = planned("upper_bound", lower=0, step=1, epsilon=SURE)
+    assert drawn(task, [4.0]).answer == 4.0
+    for other in (handed(task, [4.0], bounds=(0, 9)), handed(task, [4.0, 4.0], most=2)):
         with pytest.raises(InvalidParameterError, match=r"^values="):
             task.released(other)
 
@@ -202,20 +195,13 @@ def test_a_certificate_without_bounds(path: str, value: Any, named: str) -> None
     text = PEOPLE.median("age", epsilon=0.5, step=0.5).to_json()
     assert check(text).error_bound
     assert dps.verify(text).release.to_json() == text
-    held = json.loads(text)
-    *inside, last = path.split(".")
-    part = held
-    for each in inside:
-        part = part[each]
-    part[last] = value
-    with pytest.raises(InvalidCertificateError, match=f"<({named})"):
-        check(canonical_json(held | {"digest": digest(held)}))
+    with pytest.raises(InvalidCertificateError, match=f"<{named}"):
+        check(edited(text, **{path.replace(".", "__"): value}))
 
 
 def test_an_answer_off_the_grid_is_refused() -> None:
-    held = json.loads(PEOPLE.median("age", epsilon=0.5, step=0.5).to_json()) | {"value": 37.25}
     with pytest.raises(InvalidCertificateError, match="<value"):
-        check(canonical_json(held | {"digest": digest(held)}))
+        check(edited(PEOPLE.median("age", epsilon=0.5, step=0.5).to_json(), value=37.25))
 
 
 @pytest.mark.parametrize(
@@ -238,14 +224,8 @@ def test_what_contradicts_itself_is_refused(path: str, value: Any, named: str) -
     text = PEOPLE.upper_bound("age", epsilon=0.5).to_json()
     assert check(text).error_bound
     assert dps.verify(text).release.to_json() == text
-    held = json.loads(text)
-    *inside, last = path.split(".")
-    part = held
-    for each in inside:
-        part = part[each]
-    part[last] = value
     with pytest.raises(InvalidCertificateError, match=f"<{named}"):
-        check(canonical_json(held | {"digest": digest(held)}))
+        check(edited(text, **{path.replace(".", "__"): value}))
 
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])

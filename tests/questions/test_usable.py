@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,10 @@ import pytest
 import dpselect as dps
 from dpselect import verify as check
 from dpselect.accounting import ComposedEvent, PureEvent, SequenceEvent
-from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
-from dpselect.questions.query import Query
-from dpselect.questions.selection import MostCommon
-from dpselect.questions.words import NoisyUnits
-from dpselect.session import paying
-from dpselect.summaries import CandidateCounts
-from tests.drawn_answers import Columns
+from tests.drawn_answers import handed, query
+from tests.edited_certificates import canonical_json, digest, edited
 from tests.rows import model, table_questions
 from tests.rows.table_questions import AGES, BY_CITY, BY_PAGE, NAMES, PAGES, ROWS
 from tests.views import ask
@@ -151,7 +147,9 @@ def test_a_bad_epsilon_is_refused_by_its_name(bad: Any, tmp_path: Path) -> None:
 
 def test_a_density_counts_its_units_at_no_cost() -> None:
     release = PEOPLE.density("age", bounds=AGES, bins=4, epsilon=SURE)
-    assert release.usable == NoisyUnits(count=EXACT["median"][0], within=0)
+    assert release.usable is not None
+    assert (release.usable.count, release.usable.within) == (EXACT["median"][0], 0)
+    assert (release.usable.epsilon, release.usable.answer_epsilon) == (None, None)
     assert (release.epsilon, release.event) == (SURE, PureEvent(epsilon=SURE))
     in_cities = PEOPLE.by(**BY_CITY).density("age", bounds=AGES, bins=4, epsilon=SURE)
     assert in_cities.usable is not None
@@ -170,24 +168,20 @@ def test_a_density_counts_its_units_at_no_cost() -> None:
         ("epsilon", None, "usable.epsilon"),
         ("count", 1.5, "usable.count"),
         ("count", -1, "usable.count"),
+        ("count", 2**63 - 1, "usable.count"),  # which nobody can release
         ("count", [["south", 3]], "usable.count"),
         ("confidence", 0.9, "usable.confidence"),
         ("other", 1, "usable"),
     ],
 )
 def test_what_a_certificate_says_of_the_number_is_checked(field: str, value: Any, named: str) -> None:
-    from tests.edited_certificates import canonical_json, digest
-
-    held = json.loads(PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.5, usable_epsilon=0.05).to_json())
-    assert check(canonical_json(held)).release.usable is not None  # as it is
-    held["usable"][field] = value
+    text = PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.5, usable_epsilon=0.05).to_json()
+    assert check(text).release.usable is not None  # as it is
     with pytest.raises(InvalidCertificateError, match=f"<{named}>"):
-        check(canonical_json(held | {"digest": digest(held)}))
+        check(edited(text, **{f"usable__{field}": value}))
 
 
 def test_without_the_number_a_certificate_contradicts_its_event() -> None:
-    from tests.edited_certificates import canonical_json, digest
-
     held = json.loads(PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.5, usable_epsilon=0.05).to_json())
     del held["usable"]
     with pytest.raises(InvalidCertificateError, match="<usable>"):
@@ -196,8 +190,7 @@ def test_without_the_number_a_certificate_contradicts_its_event() -> None:
 
 def test_the_noise_is_that_of_the_number_of_groups() -> None:
     """The scale is groups per unit / epsilon: the mean distance from the truth, by 400 draws, tells it from half."""
-    asked = MostCommon(column="name", candidates=["x"], epsilon=1.0)
-    question = Query.planned(asked, Columns(), neighbours=dps.Neighbours.ADD_REMOVE, usable_epsilon=0.1)
+    question = query("most_common", candidates=["x"], epsilon=1.0, usable_epsilon=0.1)
     assert question.usable is not None
     assert (question.usable.sensitivity, question.usable.epsilon) == (1, 0.1)
     release = PEOPLE.by(**BY_PAGE).least_common("name", candidates=NAMES, epsilon=0.5, usable_epsilon=0.1)
@@ -206,7 +199,7 @@ def test_the_noise_is_that_of_the_number_of_groups() -> None:
     assert isinstance(release.event, SequenceEvent)
     assert isinstance(release.event.events[0], ComposedEvent)
     assert release.event.events[1] == PureEvent(epsilon=0.1)
-    found = [[CandidateCounts(np.array([500]))], [500]]
+    found = [[handed(question.alone, [500])], [500]]
     away = [abs(question.released(found).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
@@ -252,12 +245,9 @@ def told(count: Any, *, within: int = 92, bound: float | None = 10.0, **changes:
     """The sentence of a release of so many units."""
     from dataclasses import replace
 
-    release = ask(PEOPLE, "most_common", "page", candidates=PAGES, epsilon=0.5, **changes)
-    return replace(
-        release,
-        error_bound=bound,
-        usable=NoisyUnits(count=count, within=within, epsilon=0.05, answer_epsilon=0.5),
-    ).basis
+    release = ask(PEOPLE, "most_common", "page", candidates=PAGES, epsilon=0.5, usable_epsilon=0.05, **changes)
+    usable = replace(release.usable, count=count, within=within)
+    return replace(release, error_bound=bound, usable=usable).basis
 
 
 def test_sentences() -> None:
@@ -278,8 +268,8 @@ def test_the_epsilon_of_both_is_rounded_up() -> None:
     from fractions import Fraction
 
     release = PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.1, usable_epsilon=0.2)
-    assert release.epsilon == fraction_up(Fraction(0.1) + Fraction(0.2))
-    assert Fraction(release.epsilon) >= Fraction(0.1) + Fraction(0.2)
+    exact = Fraction(0.1) + Fraction(0.2)
+    assert Fraction(math.nextafter(release.epsilon, 0.0)) < exact <= Fraction(release.epsilon)
 
 
 @pytest.mark.sampled(3)
@@ -300,22 +290,8 @@ def test_a_sum_of_noisy_counts_is_within_its_bound(bins: int, epsilon: float) ->
         assert law[distance > bound / 2].sum() > 0.01  # not far from the best there can be
 
 
-def test_no_repr_shows_the_exact_number() -> None:
-    draft: Any = paying._Draft(asked=None, found=[["SENTINEL"]], undrawn=None, certificate="", seeded_before=(False, 0))  # type: ignore[arg-type]
-    assert "SENTINEL" not in repr(draft)
-
-
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-12, 1e-14, 1e-15, 1e-17])
 def test_a_bound_on_a_sum_of_noise_holds_at_any_epsilon(epsilon: float) -> None:
     """Times epsilon it is nearly the same: that of Laplace noise."""
     bound = GeometricMechanism(epsilon=epsilon, sensitivity=1).total_error_bound(1000)
     assert 145.0 < bound * epsilon < 147.0
-
-
-def test_a_number_of_units_that_nobody_can_release_is_refused() -> None:
-    from tests.edited_certificates import canonical_json, digest
-
-    held = json.loads(PEOPLE.median("age", bounds=AGES, step=1, epsilon=0.5, usable_epsilon=0.05).to_json())
-    held["usable"]["count"] = 2**63 - 1
-    with pytest.raises(InvalidCertificateError, match=r"<usable\.count>"):
-        check(canonical_json(held | {"digest": digest(held)}))

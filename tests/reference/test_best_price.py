@@ -12,6 +12,7 @@ import pytest
 
 from dpselect import Neighbours
 from dpselect.mechanisms import PriceListMechanism
+from tests.drawn_answers import planned
 from tests.reference.best_price import (
     cut_off,
     exp_epsilon,
@@ -45,8 +46,8 @@ def test_sensitivity_and_range_are_what_is_claimed_and_no_less(
     """Enough contributions to attain both: all offers at one price each."""
     contributions = [*CONTRIBUTIONS, *((price,) * 3 for price in prices)]
     changes = movements(pairs(UNITS[:2], contributions), prices, most=most)
-    claimed = PriceListMechanism(epsilon=1.0, prices=prices, values_per_unit=most).sensitivity
-    assert sensitivity(changes) == claimed == most * max(prices)
+    claimed = planned("best_price", prices=prices, max_rows_per_unit=most, epsilon=1.0).terms.sensitivity
+    assert sensitivity(changes) == claimed.value == most * max(prices)
     assert score_range(changes) == proved_range(prices, most=most, replaced=pairs is replace_one_pairs)
 
 

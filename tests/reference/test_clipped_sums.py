@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpselect import Neighbours
-from dpselect.questions.sums import sum_range, sum_sensitivity
-from dpselect.summaries import PublicClip
+from tests.drawn_answers import planned
 from tests.reference import permute_and_flip as pf
 from tests.reference.clipped_sums import (
     LARGEST,
@@ -40,20 +39,23 @@ CANDIDATES = ("x", "y")
 @pytest.mark.parametrize("clip", CLIPS)
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_the_product_claims_what_enumeration_gives(clip: tuple[int, int], neighbours: Neighbours) -> None:
-    public = PublicClip.given("paid", clip)
-    claimed = sum_sensitivity(public, neighbours)
+    task = planned("best_by", candidates=CANDIDATES, sum="paid", clip=clip, epsilon=1.0, neighbours=neighbours)
+    claimed, of_range = (
+        task.terms.sensitivity,
+        task.mechanism.scale,
+    )  # at epsilon 1 the noise has the scale of the range
     for most in (LARGEST, 6, 0):  # also with sums cut off
         changes = movements(PAIRS[neighbours](("ann", "bob"), ROWS), CANDIDATES, clip=clip, most=most)
         assert sensitivity(changes) <= claimed.value
-        assert score_range(changes) <= sum_range(public, neighbours)
+        assert score_range(changes) <= of_range
         assert is_monotone(changes) or not claimed.monotonic
         if most == LARGEST:
             assert (sensitivity(changes), is_monotone(changes)) == (claimed.value, claimed.monotonic)
             # One unit that has x with the least, and another with y: then the range is attained, too.
             more = [*ROWS, (("x", clip[0]),), (("x", clip[1]),), (("y", clip[0]),), (("y", clip[1]),)]
             changes = movements(PAIRS[neighbours](("ann",), more), CANDIDATES, clip=clip)
-            assert score_range(changes) == sum_range(public, neighbours)
-    assert sum_range(public, neighbours) == proved_range(clip, replaced=neighbours is Neighbours.REPLACE_ONE)
+            assert score_range(changes) == of_range
+    assert of_range == proved_range(clip, replaced=neighbours is Neighbours.REPLACE_ONE)
     assert claimed.neighbours is neighbours
 
 

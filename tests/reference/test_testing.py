@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 
 import dpselect as dps
-from dpselect.privacy import Guarantee, Neighbours
 from tests.reference.testing import most_power, open_response, power_bound
 
 LEVELS = [Fraction(i, 40) for i in range(1, 40)]
@@ -74,8 +74,8 @@ def test_the_product_computes_the_bound(exp_epsilon: Fraction, delta: Fraction) 
         assert guarantee.power(float(level)) == expected
 
 
-def pure(epsilon: float) -> Guarantee:
-    return Guarantee(epsilon, 0.0, Neighbours.ADD_REMOVE, "unit")
+def pure(epsilon: float) -> Any:
+    return dps.DryRun(unit="who").count(epsilon=epsilon).guarantee
 
 
 def test_both_sides_of_the_bound_count() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 
 from dpselect import Neighbours
-from dpselect.mechanisms.quantiles import rank_sensitivity
+from tests.drawn_answers import planned
 from tests.reference.counting import is_monotone, score_range, sensitivity
 from tests.reference.unit_values import (
     Contribution,
@@ -36,6 +37,12 @@ every_most = pytest.mark.parametrize("most", [1, 2])
 both_domains = pytest.mark.parametrize("cells", [False, True])
 
 
+def stated(level: Fraction, most: int, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Any:
+    """What a quantile says that a unit changes."""
+    asked = {"level": float(level), "max_rows_per_unit": most, "neighbours": neighbours}
+    return planned("quantile", **asked, bounds=(0, 3), step=1, epsilon=1.0).terms.sensitivity
+
+
 @pytest.mark.sampled(2)
 @both_domains
 @every_most
@@ -45,7 +52,7 @@ def test_the_rank_score_moves_by_what_is_claimed_and_no_less(level: Fraction, mo
     claimed = most * max(level, 1 - level)
     assert sensitivity(changes) == claimed  # type: ignore[arg-type]
     assert score_range(changes) <= rank_range(level, most=most)  # type: ignore[arg-type]
-    moved = rank_sensitivity(float(level), values_per_unit=most)
+    moved = stated(level, most)
     assert 0 <= moved.value - claimed < 1e-15
     assert moved.monotonic == is_monotone(changes) == (level in (0, 1))  # type: ignore[arg-type]
 
@@ -56,8 +63,7 @@ def test_with_one_row_at_the_extremes_a_replaced_unit_moves_scores_by_no_more(le
     for most in (1, 2):
         changes = replaced_movements(UNITS, CONTRIBUTIONS, GRID, level=level, most=most)
         assert score_range(changes) == most  # type: ignore[arg-type]
-    relation = Neighbours.REPLACE_ONE
-    assert not rank_sensitivity(float(level), values_per_unit=1, neighbours=relation).monotonic
+    assert not stated(level, 1, Neighbours.REPLACE_ONE).monotonic
 
 
 @both_domains
@@ -65,7 +71,7 @@ def test_with_one_row_at_the_extremes_a_replaced_unit_moves_scores_by_no_more(le
 @every_level
 def test_replacing_a_unit_moves_the_rank_score_by_its_rows(level: Fraction, most: int, cells: bool) -> None:
     changes = replaced_movements(UNITS, CONTRIBUTIONS, GRID, level=level, most=most, cells=cells)
-    claimed = rank_sensitivity(float(level), values_per_unit=most, neighbours=Neighbours.REPLACE_ONE).value
+    claimed = stated(level, most, Neighbours.REPLACE_ONE).value
     assert sensitivity(changes) == claimed == most  # type: ignore[arg-type]
     assert score_range(changes) <= 2 * most  # type: ignore[arg-type]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dpselect.rows.table import Table
 from tests.rows import engines, table_questions
 from tests.rows.awkward import AWKWARD, carried
 from tests.rows.engines import Opener, Source
 from tests.rows.model import Rows
+from tests.rows.tables import Opened
 from tests.slow import SLOW
 
 
@@ -40,7 +40,7 @@ def opened(place: Callable[[pa.Table], Source]) -> Opener:
 
 
 @pytest.fixture(scope="module")
-def awkward(opened: Opener) -> Table:
+def awkward(opened: Opener) -> Opened:
     """Every type of column, with everything in it that an engine may stumble over."""
     return opened(AWKWARD)
 

@@ -20,12 +20,11 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
 from tests.rows import placed
+from tests.rows.tables import Opened, opened
 from tests.slow import SLOW
 
-Opener = Callable[[pa.Table], Table]
+Opener = Callable[[pa.Table], Opened]
 """Puts rows into an engine and opens the table there."""
 
 
@@ -36,9 +35,9 @@ class Source:
     given: Any
     options: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def opened(self) -> Table:
+    def opened(self) -> Opened:
         """The table behind it."""
-        return open_table(self.given, **self.options)
+        return opened(self.given, **self.options)
 
     def asked(self, unit: str, **others: Any) -> dps.Dataset:
         """The table as it can be asked."""
@@ -201,7 +200,7 @@ ASKED_EVERYTHING = ("csv", "parquet", "duckdb", "postgres", *(("polars",) if SLO
 
 def opener(engine: str) -> Opener:
     """How a table gets into an engine in this process that computes when it is asked."""
-    return lambda rows: open_table(MAKERS[engine](rows))
+    return lambda rows: opened(MAKERS[engine](rows))
 
 
 def on_server(server: sa.Engine, rows: pa.Table) -> Source:

@@ -69,7 +69,7 @@ def planned(question: Question, neighbours: Neighbours) -> Query:
 
 def summaries(source: Source) -> Questions:
     """Replies to each question with what the engine hands up."""
-    return summaries_of(Rows(source.opened(), origin="", unit="who"))
+    return summaries_of(Rows(source.opened().table, origin="", unit="who"))
 
 
 def summaries_of(rows: Rows, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Questions:

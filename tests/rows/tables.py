@@ -1,4 +1,4 @@
-"""Small tables as files, and what a few lines of Python get from them: what the backend has to equal."""
+"""Small tables as files, what a few lines of Python get from them, and open tables that are asked in plain words."""
 
 from __future__ import annotations
 
@@ -13,79 +13,189 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpselect.rows import statements
-from dpselect.rows.columns import Amount, Grouping, Progress
+from dpselect.rows.columns import Amount, Column, Condition, Grouping, Holds
 from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates, PublicDomain
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain, PublicPairs
 
 Row = tuple[Any, Any]
+Groups = tuple[str | list[str], Any, int]
+"""The column of groups, or those of a cross table; the public list; and in how many of them a unit counts."""
 
 NAMES = ("unit", "value", "part", "amount")
+EVERYTHING = (-1e18, 1e18)
 
 
-def scanned(table: Table, name: str, progress: Progress | None = None, **asked: Any) -> Any:
-    """The summary in each group that a function of `dpselect.rows.statements` asks a table for."""
-    return table.answers([partial(getattr(statements, name), **asked)], progress)[0]
+class Opened:
+    """An open table, which is asked in plain words: names of columns, and public lists as callers write them.
+
+    Each answer is a list with an entry for each group, or with one if there are no groups.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def asked(self, name: str, *, unit: Any, groups: Groups | None = None, **others: Any) -> partial[Any]:
+        """What the function of `dpselect.rows.statements` is asked with, for `found`."""
+        about = {"unit": self.table.unit(unit), "grouping": None if groups is None else self._grouping(groups)}
+        if others.get("column") is not None:
+            others["column"] = self.table.column(others["column"])
+        if others.get("candidates") is not None:
+            others["candidates"] = PublicCandidates.given(others["candidates"])
+        return partial(getattr(statements, name), **about, **others)
+
+    def found(self, asked: Sequence[partial[Any]], progress: Any = None) -> list[list[Any]]:
+        """The summaries of all that is asked, from the same rows."""
+        return self.table.answers(asked, progress)
+
+    def counts(
+        self,
+        column: str,
+        candidates: Any,
+        *,
+        unit: Any = "unit",
+        groups: Groups | None = None,
+        most: int | None = None,
+        progress: Any = None,
+    ) -> list[list[int]]:
+        """How many units have each candidate, if each counts for `most` of them."""
+        asked = self.asked(
+            "count", unit=unit, column=column, candidates=candidates, groups=groups, max_values_per_unit=most
+        )
+        return [each.counts.tolist() for each in self.found([asked], progress)[0]]
+
+    def totals(
+        self,
+        amount: str,
+        bounds: tuple[int, int],
+        *,
+        scale: float | Fraction = 1,
+        column: str | None = None,
+        candidates: Any = None,
+        unit: Any = "unit",
+        groups: Groups | None = None,
+    ) -> list[list[int]]:
+        """What the amounts of units add up to; for each candidate in `column`, if there is one."""
+        added = Amount(self.table.column(amount), Fraction(scale), *bounds)
+        asked = self.asked("total", unit=unit, column=column, candidates=candidates, groups=groups, amount=added)
+        return [each.totals.tolist() for each in self.found([asked])[0]]
+
+    def numbers(
+        self,
+        column: str,
+        bounds: tuple[float, float] = EVERYTHING,
+        *,
+        unit: Any = "unit",
+        groups: Groups | None = None,
+        most: int = 1,
+    ) -> list[list[float]]:
+        """The numbers that are kept, `most` of each unit, in increasing order."""
+        asked = self.kept(column, bounds, unit=unit, groups=groups, most=most)
+        return [sorted(each.values.tolist()) for each in self.found([asked])[0]]
+
+    def kept(
+        self,
+        column: str,
+        bounds: tuple[float, float],
+        *,
+        unit: Any = "unit",
+        groups: Groups | None = None,
+        most: int = 1,
+        step: float | None = None,
+    ) -> partial[Any]:
+        """What `numbers` asks."""
+        domain = PublicDomain.given(bounds, step=step)
+        return self.asked("gather", unit=unit, column=column, groups=groups, domain=domain, max_rows_per_unit=most)
+
+    def values(
+        self, column: str, kind: str, *, unit: Any = "unit", groups: Groups | None = None, most: int = 1
+    ) -> list[dict[Any, int]]:
+        """The values that rows have, read as numbers, text and so on, `most` of each unit, and how many units each."""
+        asked = self.asked(
+            "names", unit=unit, column=column, groups=groups, kind=CandidateKind(kind), max_values_per_unit=most
+        )
+        pairs = [
+            list(zip(each.names.to_pylist(), each.counts.tolist(), strict=True)) for each in self.found([asked])[0]
+        ]
+        found = [dict(each) for each in pairs]
+        assert [len(each) for each in found] == [len(each) for each in pairs], "a value was handed up twice"
+        return found
+
+    def units(
+        self,
+        *,
+        unit: Any = "unit",
+        matched: tuple[str, Any] | None = None,
+        number: str | None = None,
+        between: tuple[float, float] | None = None,
+        groups: Groups | None = None,
+    ) -> list[int]:
+        """How many units have a row with a candidate, with a number, or with both in one row."""
+        needed: dict[str, Any] = {"number": None if number is None else self.table.column(number), "between": between}
+        if matched is not None:
+            needed["matched"] = (self.table.column(matched[0]), PublicCandidates.given(matched[1]))
+        return self.found([self.asked("units", unit=unit, groups=groups, **needed)])[0]
+
+    def where(self, conditions: Sequence[tuple[str, Any]]) -> Opened:
+        """Those rows alone that meet all conditions: of each column the two ends, or a list."""
+        met = [
+            Condition(self.table.column(column), None, given)
+            if isinstance(given, tuple)
+            else Condition(self.table.column(column), PublicCandidates.given(given))
+            for column, given in conditions
+        ]
+        return Opened(self.table.filtered(tuple(met)))
+
+    def holds(self, column: str) -> str:
+        """What the type of a column is called in errors."""
+        return str(self.table.column(column).holds)
+
+    def _grouping(self, groups: Groups) -> Grouping:
+        names, given, most = groups
+        if isinstance(names, str):
+            return Grouping(self.table.column(names), PublicCandidates.given(given), most)
+        pairs = PublicPairs.given(names, given)
+        parts = [(self.table.column(name), each.kind) for name, each in zip(names, pairs.listed, strict=True)]
+        return Grouping(Column(" and ".join(names), Holds.TEXT, parts=tuple(parts)), pairs.texts(), most, pairs.listed)
 
 
-def count(source: object, candidates: object, *, unit: str = "unit", column: str = "value") -> list[int]:
+def opened(source: object, **how: Any) -> Opened:
+    """The table behind a source, as `dpselect.Dataset` opens it."""
+    return source if isinstance(source, Opened) else Opened(open_table(source, **how))
+
+
+def count(source: object, candidates: object, *, unit: str = "unit", column: str = "value", **how: Any) -> list[int]:
     """What the backend counts."""
-    table: Table = open_table(source)
-    (counts,) = scanned(
-        table,
-        "count",
-        unit=table.unit(unit),
-        column=table.column(column),
-        candidates=PublicCandidates.given(candidates),
-    )
-    return counts.counts.tolist()
+    (found,) = opened(source, **how).counts(column, candidates, unit=unit)
+    return found
 
 
 def gather(
     source: object,
     *,
-    bounds: tuple[float, float] = (-1e18, 1e18),
+    bounds: tuple[float, float] = EVERYTHING,
     most: int = 1,
     unit: str = "unit",
     column: str = "value",
+    **how: Any,
 ) -> list[float]:
     """The values that the backend keeps, in increasing order."""
-    table: Table = open_table(source)
-    domain = PublicDomain.given(bounds)
-    (values,) = scanned(
-        table, "gather", unit=table.unit(unit), column=table.column(column), domain=domain, max_rows_per_unit=most
-    )
-    return sorted(values.values.tolist())
+    (found,) = opened(source, **how).numbers(column, bounds, unit=unit, most=most)
+    return found
 
 
 def count_groups(
-    source: object, candidates: object, groups: object, *, most: int = 1, names: Sequence[str] = NAMES
+    source: object, candidates: object, groups: object, *, most: int = 1, names: Sequence[str] = NAMES, **how: Any
 ) -> list[list[int]]:
     """What the backend counts in each group."""
-    table: Table = open_table(source)
-    unit, column = table.unit(names[0]), table.column(names[1])
-    grouping = Grouping(table.column(names[2]), PublicCandidates.given(groups), most)
-    asked = PublicCandidates.given(candidates)
-    return [
-        each.counts.tolist()
-        for each in scanned(table, "count", unit=unit, column=column, candidates=asked, grouping=grouping)
-    ]
+    return opened(source, **how).counts(names[1], candidates, unit=names[0], groups=(names[2], groups, most))
 
 
 def usable_units(
-    source: object,
-    candidates: object,
-    *,
-    number: str | None = None,
-    groups: object = None,
-    most: int = 1,
+    source: object, candidates: object, *, number: str | None = None, groups: object = None, most: int = 1
 ) -> list[int]:
     """How many units in ``unit`` have a candidate in ``value``, and a number; for each group in ``part``."""
-    table = open_table(source)
-    matched = (table.column("value"), PublicCandidates.given(candidates))
-    needed: dict[str, Any] = {"matched": matched, "number": None if number is None else table.column(number)}
-    grouping = None if groups is None else Grouping(table.column("part"), PublicCandidates.given(groups), most)
-    return scanned(table, "units", unit=table.unit("unit"), **needed, grouping=grouping)
+    of = None if groups is None else ("part", groups, most)
+    return opened(source).units(matched=("value", candidates), number=number, groups=of)
 
 
 def total(
@@ -99,13 +209,9 @@ def total(
     names: Sequence[str] = NAMES,
 ) -> list[list[int]]:
     """What the backend adds up in each group."""
-    table: Table = open_table(source)
-    unit, column = table.unit(names[0]), table.column(names[1])
-    amount = Amount(table.column(names[3]), Fraction(scale), *bounds)
-    grouping = None if groups is None else Grouping(table.column(names[2]), PublicCandidates.given(groups), most)
-    asked = PublicCandidates.given(candidates)
-    totals = scanned(table, "total", unit=unit, column=column, candidates=asked, amount=amount, grouping=grouping)
-    return [each.totals.tolist() for each in totals]
+    of = None if groups is None else (names[2], groups, most)
+    asked: dict[str, Any] = {"column": names[1], "candidates": candidates, "groups": of}
+    return opened(source).totals(names[3], bounds, scale=scale, unit=names[0], **asked)
 
 
 def gather_groups(
@@ -114,16 +220,11 @@ def gather_groups(
     *,
     most: int = 1,
     rows: int = 1,
-    bounds: tuple[float, float] = (-1e18, 1e18),
+    bounds: tuple[float, float] = EVERYTHING,
     names: Sequence[str] = NAMES,
 ) -> list[list[float]]:
     """The values that the backend keeps in each group, in increasing order."""
-    table: Table = open_table(source)
-    unit, column = table.unit(names[0]), table.column(names[1])
-    grouping = Grouping(table.column(names[2]), PublicCandidates.given(groups), most)
-    domain = PublicDomain.given(bounds)
-    found = scanned(table, "gather", unit=unit, column=column, domain=domain, max_rows_per_unit=rows, grouping=grouping)
-    return [sorted(each.values.tolist()) for each in found]
+    return opened(source).numbers(names[1], bounds, unit=names[0], most=rows, groups=(names[2], groups, most))
 
 
 def brute_force(rows: Sequence[Row], candidates: Sequence[Any]) -> list[int]:

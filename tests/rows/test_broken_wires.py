@@ -12,10 +12,10 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.questions.selection import MostCommon
 from tests.attacks.test_messages import everything_said
 from tests.rows import engines
 from tests.rows.wire import Wire, wire_to
+from tests.watched import before_drawing, forbid_reading
 
 pytestmark = engines.deprecations
 MANY = 60_000
@@ -120,8 +120,7 @@ def test_a_ledger_whose_server_drops(
     direct.open_account("people", epsilon=10, unit="unit")
     frame = pa.table({"unit": [f"{SECRET}{i}" for i in range(9)], "value": [SECRET] * 9})
     draws: list[object] = []
-    draw = MostCommon.released
-    monkeypatch.setattr(MostCommon, "released", lambda *those: draws.append(those) or draw(*those))
+    before_drawing(monkeypatch, lambda: draws.append("one more"))
 
     def ask() -> dps.Release:
         with dps.Ledger(f"{wire.url}?{options}", wait=5) as ledger:
@@ -139,7 +138,7 @@ def test_a_ledger_whose_server_drops(
 
 
 def test_a_ledger_whose_server_is_down_reads_nothing(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpselect.rows.duckdb.engine.answer", None)  # not even called
+    forbid_reading(monkeypatch)
     wire.is_down = True
     frame: Any = pa.table({"unit": [1], "value": [1]})
     people = dps.Dataset(frame, unit="unit", ledger=dps.Ledger(wire.url, wait=5), account="people")

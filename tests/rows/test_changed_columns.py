@@ -14,14 +14,10 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows import postgres
-from dpselect.rows.frames import frame as frames
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import deprecations
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened, count, gather, opened
 from tests.slow import SLOW
+from tests.watched import between_look_and_reading
 
 pytestmark = deprecations
 
@@ -32,16 +28,12 @@ TYPE = "ALTER TABLE changing ALTER value TYPE"
 REFUSED = "expected a table with the columns that it had when it was opened.*make a new Dataset"
 
 
-def counted(table: Table) -> list[int]:
-    candidates = PublicCandidates.given([1, 2])
-    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
-    return found.counts.tolist()
+def counted(table: Opened) -> list[int]:
+    return count(table, [1, 2])
 
 
-def gathered(table: Table) -> list[float]:
-    domain, number = PublicDomain.given((0, 9)), table.column("value")
-    (found,) = scanned(table, "gather", unit=table.unit("unit"), column=number, domain=domain, max_rows_per_unit=1)
-    return sorted(found.values.tolist())
+def gathered(table: Opened) -> list[float]:
+    return gather(table, bounds=(0, 9))
 
 
 Execute = Callable[[str], Any]
@@ -63,17 +55,17 @@ WAYS = ("duckdb-table", "duckdb-query", "postgres-url")
 
 
 @pytest.fixture(params=WAYS)
-def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Table, Execute]]:
+def changing(request: pytest.FixtureRequest) -> Iterator[tuple[Opened, Execute]]:
     """The open table ``changing``, and a connection to its engine."""
     engine, _, way = request.param.partition("-")
     if engine == "duckdb":
         connection = duckdb.connect()
         connection.execute(FILLED)
         made = {"table": connection.table, "query": lambda name: connection.sql(f"SELECT * FROM {name}")}
-        yield open_table(made[way]("changing")), connection.execute
+        yield opened(made[way]("changing")), connection.execute
         return
     execute = request.getfixturevalue("execute")
-    yield open_table(request.getfixturevalue("url"), table="changing"), execute
+    yield opened(request.getfixturevalue("url"), table="changing"), execute
 
 
 CHANGES = (
@@ -93,9 +85,9 @@ ALL_CHANGES = [
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize(("opened", "change", "row"), ALL_CHANGES, indirect=["opened"])
-def test_no_row_decides_what_happens(opened: tuple[Table, Execute], change: str, row: str | None) -> None:
-    table, execute = opened
+@pytest.mark.parametrize(("changing", "change", "row"), ALL_CHANGES, indirect=["changing"])
+def test_no_row_decides_what_happens(changing: tuple[Opened, Execute], change: str, row: str | None) -> None:
+    table, execute = changing
     assert counted(table) == [1, 1]
     execute(change)
     if row is not None:
@@ -106,8 +98,8 @@ def test_no_row_decides_what_happens(opened: tuple[Table, Execute], change: str,
         assert caught.value.__context__ is None
 
 
-def test_what_nobody_asks_about_may_change(opened: tuple[Table, Execute]) -> None:
-    table, execute = opened
+def test_what_nobody_asks_about_may_change(changing: tuple[Opened, Execute]) -> None:
+    table, execute = changing
     execute("ALTER TABLE changing ADD COLUMN more text")
     execute("INSERT INTO changing VALUES (3, 1, 'odd')")
     assert counted(table) == [2, 1]
@@ -118,7 +110,7 @@ def test_a_frame_in_the_place_of_another() -> None:
     for last in ("2", "odd"):
         connection = duckdb.connect()
         connection.register("frame", pd.DataFrame({"unit": [1, 2], "value": [1, 2]}))
-        table = open_table(connection.sql("SELECT * FROM frame"))
+        table = opened(connection.sql("SELECT * FROM frame"))
         assert counted(table) == [1, 1]
         connection.register("frame", pd.DataFrame({"unit": [1, 2], "value": ["1", last]}))
         with pytest.raises(InvalidDataError, match=REFUSED):
@@ -129,14 +121,9 @@ def test_a_frame_in_the_place_of_another() -> None:
 def test_a_relation_that_changes_between_the_look_and_the_reading(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     connection = duckdb.connect()
     connection.execute(FILLED)
-    table = open_table(connection.table("changing"))
-    then = frames.first_of
-
-    def looked(*those: Any) -> Any:
-        connection.execute(f"{TYPE} text; INSERT INTO changing VALUES (3, {value})")
-        return then(*those)
-
-    monkeypatch.setattr(frames, "first_of", looked)
+    table = opened(connection.table("changing"))
+    change = f"{TYPE} text; INSERT INTO changing VALUES (3, {value})"
+    between_look_and_reading(monkeypatch, lambda: connection.execute(change))
     with pytest.raises(InvalidDataError, match=REFUSED):
         counted(table)
 
@@ -160,7 +147,7 @@ def test_a_table_that_appears_earlier_on_the_search_path(url: str, execute: Exec
     execute("CREATE SCHEMA earlier")
     try:
         along = url + ("&" if "?" in url else "?") + "options=-csearch_path%3Dearlier,public"
-        table = open_table(along, table="changing")
+        table = opened(along, table="changing")
         for row in ("'2'", "'odd'"):
             execute("DROP TABLE IF EXISTS earlier.changing")
             execute(f"CREATE TABLE earlier.changing AS SELECT 3 AS unit, {row} AS value")
@@ -179,17 +166,16 @@ def test_types_stay_until_the_answer_is_there(
     """
     option = f"-cdefault_transaction_isolation={isolation.replace(' ', chr(92) + ' ')}"
     monkeypatch.setenv("PGOPTIONS", option)
-    table = open_table(url, table="changing")
-    unchanged, tried = postgres.check_unchanged, list[str]()
+    table = opened(url, table="changing")
+    tried = list[str]()
 
-    def late(connection: Any, *those: Any) -> Any:
-        unchanged(connection, *those)
+    def late(connection: Any) -> None:
         tried.extend(*connection.execute("SHOW transaction_isolation"))
         execute("SET lock_timeout = 50")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             execute(f"{TYPE} text")
 
-    monkeypatch.setattr(postgres, "check_unchanged", late)
+    between_look_and_reading(monkeypatch, late)
     assert counted(table) == [1, 1]
     assert tried == ["repeatable read"]
 
@@ -198,7 +184,7 @@ def test_a_user_who_may_read_some_columns_only(url: str, execute: Execute) -> No
     execute("ALTER TABLE changing ADD COLUMN private text; CREATE ROLE guest LOGIN")
     try:
         execute("GRANT SELECT (unit, value) ON changing TO guest")
-        table = open_table(url.replace("//postgres:", "//guest:").replace("//postgres@", "//guest@"), table="changing")
+        table = opened(url.replace("//postgres:", "//guest:").replace("//postgres@", "//guest@"), table="changing")
         assert counted(table) == [1, 1]
         execute("REVOKE SELECT (value) ON changing FROM guest")
         with pytest.raises(InvalidDataError, match=REFUSED):
@@ -212,9 +198,7 @@ def test_columns_of_another_width_are_the_same_to_duckdb() -> None:
     connection = duckdb.connect()
     words = pd.DataFrame({"unit": np.arange(2), "value": pd.Categorical(["a", "b"])})
     connection.register("words", words)
-    table = open_table(connection.table("words"))
+    table = opened(connection.table("words"))
     more = pd.DataFrame({"unit": np.arange(2).astype("int16"), "value": pd.Categorical(["a", "c"])})
     connection.register("words", more)
-    candidates = PublicCandidates.given(["a", "b", "c"])
-    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
-    assert found.counts.tolist() == [1, 0, 1]
+    assert count(table, ["a", "b", "c"]) == [1, 0, 1]

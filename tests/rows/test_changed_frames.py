@@ -14,11 +14,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.frames import frame as frames
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates
 from tests.rows.placed import Stranger
-from tests.rows.tables import count, scanned
+from tests.rows.tables import Opened, count, opened
+from tests.watched import between_look_and_reading
 
 CITY, PERSON, NOTE = [1] * 6 + [2, 2, 2], [7] * 6 + [1, 2, 3], [2] * 9
 NUMBERS = range(len(CITY))
@@ -32,8 +30,8 @@ def columns() -> dict[str, list[int]]:
     return {"city": CITY, "person": PERSON, "note": NOTE}
 
 
-def asked(table: Any, **others: Any) -> Any:
-    return {"unit": table.unit("person"), "column": table.column("city"), **others}
+def cities(table: Opened, *listed: int) -> list[int]:
+    return count(table, listed, unit="person", column="city")
 
 
 IN_PANDAS: dict[str, Callable[[pd.DataFrame], Any]] = {
@@ -68,10 +66,9 @@ OTHERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 def test_columns_that_are_not_asked_for_may_come_and_go(change: str) -> None:
     make, then = OTHERS[change]
     frame = make(columns())
-    table: Any = open_table(frame)
+    table = opened(frame)
     then(frame)
-    found = scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2])))
-    assert found[0].counts.tolist() == [1, 3]
+    assert cities(table, 1, 2) == [1, 3]
 
 
 @pytest.mark.sampled(11)
@@ -105,11 +102,11 @@ def test_a_refusal_costs_nothing(make: Callable[[Any], Any], change: Callable[[A
 def test_the_refusal_depends_on_the_types_only(rows: int) -> None:
     """Control: read as what it was, an object among whole numbers stops all, and a missing number is -2^63."""
     frame = pd.DataFrame(columns()).head(rows).copy()
-    table: Any = open_table(frame)
+    table = opened(frame)
     frame["city"] = [*map(object_of, CITY)][:rows]
     frame["city"] = frame["city"].astype(object)
     with pytest.raises(InvalidDataError, match=REFUSED):
-        scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2])))
+        cities(table, 1, 2)
 
 
 def object_of(city: int) -> object:
@@ -119,28 +116,26 @@ def object_of(city: int) -> object:
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_other_rows_are_read(make: Callable[[Any], Any]) -> None:
     frame = make(columns())
-    table: Any = open_table(frame)
-    candidates = PublicCandidates.given([1, 2, 3])
-    assert scanned(table, "count", **asked(table, candidates=candidates))[0].counts.tolist() == [1, 3, 0]
+    table = opened(frame)
+    assert cities(table, 1, 2, 3) == [1, 3, 0]
     if isinstance(frame, pd.DataFrame):
         frame.loc[len(frame)] = [3, 8, 0]
         frame.loc[0, "city"] = 3
     else:
         frame.extend(pl.DataFrame({"city": [3], "person": [8], "note": [0]}))
         frame[0, "city"] = 3
-    assert scanned(table, "count", **asked(table, candidates=candidates))[0].counts.tolist() == [1, 3, 2]
+    assert cities(table, 1, 2, 3) == [1, 3, 2]
 
 
 def test_a_type_that_is_read_alike_is_the_same() -> None:
     """How wide numbers are, which categories there are: a row may decide that, and so it must not matter."""
     narrow = {"city": np.array(CITY, np.int8), "person": pd.Categorical(list(map(str, PERSON)))}
     frame = pd.DataFrame(narrow)
-    table: Any = open_table(frame)
+    table = opened(frame)
     frame["city"] = np.array([300, *CITY[1:]], np.int16)
     frame["person"] = frame["person"].cat.add_categories(["Ann"])
     frame.loc[1, "person"] = "Ann"
-    found = scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2, 300])))
-    assert found[0].counts.tolist() == [2, 3, 1]
+    assert cities(table, 1, 2, 300) == [2, 3, 1]
 
 
 @pytest.mark.parametrize(
@@ -153,38 +148,31 @@ def test_what_is_read_is_what_was_looked_at(
 ) -> None:
     """Another thread changes the frame just after its columns were found to be the same."""
     frame = make(columns())
-    table: Any = open_table(frame)
-    first_of, changed = frames.first_of, []
+    table = opened(frame)
+    changed: list[Any] = []
 
-    def then(*given: Any) -> Any:
+    def then() -> None:
         change(frame)
         changed.append(frame)
-        return first_of(*given)
 
-    monkeypatch.setattr(frames, "first_of", then)
-    found = scanned(table, "count", **asked(table, candidates=PublicCandidates.given([1, 2])))
+    between_look_and_reading(monkeypatch, then)
+    found = cities(table, 1, 2)
     assert changed
-    assert found[0].counts.tolist() == [1, 3]
+    assert found == [1, 3]
 
 
 def test_streams_that_change_their_columns() -> None:
     frame = Stranger(pa.table({"unit": [1], "value": [1]}))
-    table: Any = open_table(frame)
+    table = opened(frame)
     for other in ({"value": [1]}, {"unit": [1], "value": ["1"]}, {"unit": [1], "value": [1.5]}):
         frame.table = pa.table(other)
         with pytest.raises(InvalidDataError, match="the columns that it had when it was opened, of the same types"):
-            scanned(
-                table,
-                "count",
-                unit=table.unit("unit"),
-                column=table.column("value"),
-                candidates=PublicCandidates.given([1]),
-            )
+            count(table, [1])
 
 
 def test_a_new_data_set_reads_the_frame_as_it_is() -> None:
     frame = pd.DataFrame(columns())
-    open_table(frame)
+    opened(frame)
     frame.insert(1, "row", NUMBERS)
     frame.loc[8, "city"] = np.nan
     assert count(frame, [1, 2], unit="person", column="city") == [1, 2]

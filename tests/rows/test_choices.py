@@ -10,13 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.rows.columns import Amount, Grouping
-from dpselect.rows.table import Table
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.rows import engines
 from tests.rows.engines import Opener
-from tests.rows.tables import scanned
+from tests.rows.tables import Groups, Opened
 
 pytestmark = engines.deprecations
 lazily = pytest.mark.parametrize("engine", engines.LAZY, indirect=True, scope="module")
@@ -30,41 +27,30 @@ def repeated() -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def table(opened: Opener) -> Table:
+def table(opened: Opener) -> Opened:
     return opened(repeated())
 
 
-def kept_rows(table: Table, most: int) -> np.ndarray:
+def kept_rows(table: Opened, most: int) -> np.ndarray:
     """Which of its rows each unit keeps, as sorted row numbers: shape ``(units, most)``."""
-    domain = PublicDomain.given((0, UNITS * ROWS))
-    (found,) = scanned(
-        table, "gather", unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=most
-    )
-    kept = np.sort(found.values).astype(int).reshape(UNITS, most)
+    (found,) = table.numbers("value", (0, UNITS * ROWS), most=most)
+    kept = np.array(found).astype(int).reshape(UNITS, most)
     assert (kept // ROWS == np.arange(UNITS)[:, None]).all()
     return kept % ROWS
 
 
-def groups_of(table: Table, most: int) -> Grouping:
-    return Grouping(table.column("part"), PublicCandidates.given(range(ROWS)), most)
+def in_groups(most: int) -> Groups:
+    return "part", range(ROWS), most
 
 
-def kept_groups(table: Table, most: int) -> np.ndarray:
+def kept_groups(table: Opened, most: int) -> np.ndarray:
     """The same of groups, as they show in the values that are kept."""
-    found = scanned(
-        table,
-        "gather",
-        unit=table.unit("unit"),
-        column=table.column("value"),
-        domain=PublicDomain.given((0, UNITS * ROWS)),
-        max_rows_per_unit=1,
-        grouping=groups_of(table, most),
-    )
+    found = table.numbers("value", (0, UNITS * ROWS), groups=in_groups(most))
     chosen: dict[int, list[int]] = defaultdict(list)
     for part, each in enumerate(found):
-        assert (each.values % ROWS == part).all()
-        for value in each.values.astype(int).tolist():
-            chosen[value // ROWS].append(part)
+        for value in each:
+            assert value % ROWS == part
+            chosen[int(value) // ROWS].append(part)
     return np.array([sorted(chosen[unit]) for unit in range(UNITS)])
 
 
@@ -75,7 +61,7 @@ def fit(chosen: np.ndarray, most: int) -> float:
 
 
 @lazily
-def test_each_set_of_a_units_rows_is_equally_likely_and_units_choose_for_themselves(table: Table) -> None:
+def test_each_set_of_a_units_rows_is_equally_likely_and_units_choose_for_themselves(table: Opened) -> None:
     chosen = kept_rows(table, 2)
     assert fit(chosen, 2) > NEVER
     pairs = chosen[:, 0].reshape(-1, 2)
@@ -86,26 +72,22 @@ def test_each_set_of_a_units_rows_is_equally_likely_and_units_choose_for_themsel
 
 
 @lazily
-def test_each_set_of_a_units_groups_is_equally_likely(table: Table) -> None:
+def test_each_set_of_a_units_groups_is_equally_likely(table: Opened) -> None:
     assert fit(kept_groups(table, 2), 2) > NEVER
 
 
 @lazily
-def test_another_question_chooses_anew(table: Table) -> None:
+def test_another_question_chooses_anew(table: Opened) -> None:
     assert (kept_rows(table, 1) != kept_rows(table, 1)).mean() > 0.6
 
 
 @lazily
-def test_counts_and_totals_are_of_as_many_groups_as_are_allowed(table: Table) -> None:
-    asked = {"unit": table.unit("unit"), "column": table.column("one"), "candidates": PublicCandidates.given([1, 2])}
-    counts = np.array([each.counts for each in scanned(table, "count", **asked, grouping=groups_of(table, 2))])
+def test_counts_and_totals_are_of_as_many_groups_as_are_allowed(table: Opened) -> None:
+    counts = np.array(table.counts("one", [1, 2], groups=in_groups(2)))
     assert counts[:, 1].tolist() == [0] * ROWS
     assert counts[:, 0].sum() == 2 * UNITS
     assert p_value(counts[:, 0], np.full(ROWS, 1.0 / ROWS)) > NEVER
-    amount = Amount(table.column("one"), 7, 0, 5)
-    totals = np.array(
-        [each.totals for each in scanned(table, "total", **asked, amount=amount, grouping=groups_of(table, 3))]
-    )
+    totals = np.array(table.totals("one", (0, 5), scale=7, column="one", candidates=[1, 2], groups=in_groups(3)))
     assert totals[:, 0].sum() == 3 * 5 * UNITS
 
 
@@ -114,16 +96,8 @@ def test_how_often_a_row_is_repeated_counts(opened: Opener) -> None:
     """Of ten rows that are alike nine and one, the one is kept by a tenth of the units."""
     units = np.arange(UNITS)
     rows = pa.table({"unit": np.repeat(units, 10), "value": np.tile([5.0] * 9 + [7.0], UNITS)})
-    table = opened(rows)
-    (found,) = scanned(
-        table,
-        "gather",
-        unit=table.unit("unit"),
-        column=table.column("value"),
-        domain=PublicDomain.given((0, 10)),
-        max_rows_per_unit=1,
-    )
-    counts = np.array([(found.values == 5.0).sum(), (found.values == 7.0).sum()])
+    (found,) = opened(rows).numbers("value", (0, 10))
+    counts = np.array([found.count(5.0), found.count(7.0)])
     assert counts.sum() == UNITS
     assert p_value(counts, np.array([0.9, 0.1])) > NEVER
     assert p_value(counts, np.array([0.5, 0.5])) < NEVER
@@ -137,41 +111,38 @@ def test_lots_that_are_not_random_are_noticed(monkeypatch: pytest.MonkeyPatch) -
 
 
 @lazily
-def test_usable_units_count_in_as_many_groups_as_they_may(table: Table) -> None:
+def test_usable_units_count_in_as_many_groups_as_they_may(table: Opened) -> None:
     """Each unit is in five groups: in all of them together it counts once, or twice, and they are equally full."""
     for most in (1, 2):
-        needed = {"number": table.column("value")}
-        found = scanned(table, "units", unit=table.unit("unit"), **needed, grouping=groups_of(table, most))
+        found = table.units(number="value", groups=in_groups(most))
         assert sum(found) == most * UNITS
         assert p_value(np.array(found), np.full(ROWS, 1.0 / ROWS)) > NEVER
-    assert scanned(table, "units", unit=table.unit("unit"), **needed) == [UNITS]
+    assert table.units(number="value") == [UNITS]
 
 
 @lazily
 @pytest.mark.parametrize("most", [1, 2])
-def test_each_set_of_a_units_unknown_values_is_equally_likely(table: Table, opened: Opener, most: int) -> None:
+def test_each_set_of_a_units_unknown_values_is_equally_likely(table: Opened, opened: Opener, most: int) -> None:
     """Of five values, which are as many for each unit and different from those of all others."""
-    asked = {"kind": CandidateKind.NUMBER, "max_values_per_unit": most}
-    (found,) = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
-    assert (found.counts == 1).all()
-    kept = np.sort(np.array(found.names.to_pylist())).astype(int).reshape(UNITS, most)
+    (found,) = table.values("value", "numbers", most=most)
+    assert {*found.values()} == {1}
+    kept = np.sort(np.array([*found])).astype(int).reshape(UNITS, most)
     assert (kept // ROWS == np.arange(UNITS)[:, None]).all()
     assert fit(kept % ROWS, most) > NEVER
     if most == 1:  # anew each time, however often a value is repeated, and whatever it is
-        (another,) = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
-        assert np.isin(another.names.to_pylist(), kept).mean() < 0.4
+        (another,) = table.values("value", "numbers", most=most)
+        assert np.isin([*another], kept).mean() < 0.4
         texts = np.tile(["five"] * 9 + ["seven"], UNITS)
         repeats = opened(pa.table({"unit": np.repeat(np.arange(UNITS), 10), "value": texts}))
-        asked = {"kind": CandidateKind.TEXT, "max_values_per_unit": most}
-        (found,) = scanned(repeats, "names", unit=repeats.unit("unit"), column=repeats.column("value"), **asked)
-        assert found.counts.sum() == UNITS
-        assert p_value(found.counts, np.array([0.5, 0.5])) > NEVER
-        assert p_value(found.counts, np.array([0.9, 0.1])) < NEVER
+        (found,) = repeats.values("value", "text", most=most)
+        counts = np.array([found["five"], found["seven"]])
+        assert counts.sum() == sum(found.values()) == UNITS
+        assert p_value(counts, np.array([0.5, 0.5])) > NEVER
+        assert p_value(counts, np.array([0.9, 0.1])) < NEVER
 
 
 @lazily
-def test_unknown_values_are_of_as_many_groups_as_are_allowed(table: Table) -> None:
-    asked = {"kind": CandidateKind.NUMBER, "max_values_per_unit": 3, "grouping": groups_of(table, 2)}
-    found = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
-    assert sum(each.counts.size for each in found) == 2 * UNITS  # each group of a unit has one of its values
-    assert p_value(np.array([each.counts.size for each in found]), np.full(ROWS, 1.0 / ROWS)) > NEVER
+def test_unknown_values_are_of_as_many_groups_as_are_allowed(table: Opened) -> None:
+    found = table.values("value", "numbers", most=3, groups=in_groups(2))
+    assert sum(map(len, found)) == 2 * UNITS  # each group of a unit has one of its values
+    assert p_value(np.array([*map(len, found)]), np.full(ROWS, 1.0 / ROWS)) > NEVER

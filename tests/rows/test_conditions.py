@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
@@ -11,12 +10,10 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.rows.columns import Amount, Condition, Grouping
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines, model
 from tests.rows.model import Rows
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened
+from tests.watched import statements
 
 pytestmark = engines.deprecations
 
@@ -40,17 +37,6 @@ CONDITIONS: dict[str, list[tuple[str, Any]]] = {
 }
 
 
-def kept(table: Table, conditions: list[tuple[str, Any]]) -> Table:
-    return table.filtered(
-        tuple(
-            Condition(table.column(column), None, given)
-            if isinstance(given, tuple)
-            else Condition(table.column(column), PublicCandidates.given(given))
-            for column, given in conditions
-        )
-    )
-
-
 def met(row: dict[str, Any], conditions: list[tuple[str, Any]]) -> bool:
     for column, given in conditions:
         if not isinstance(given, tuple):
@@ -69,33 +55,25 @@ def met(row: dict[str, Any], conditions: list[tuple[str, Any]]) -> bool:
 
 @pytest.mark.partners(2)
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_the_rows_that_meet_them_are_looked_at(awkward: Table, rows: Rows, name: str) -> None:
+def test_the_rows_that_meet_them_are_looked_at(awkward: Opened, rows: Rows, name: str) -> None:
     conditions = CONDITIONS[name]
-    left, table = [row for row in rows if met(row, conditions)], kept(awkward, conditions)
-    unit, group = table.unit("text"), table.column("group")
-    candidates = PublicCandidates.given([7, 8])
-    (found,) = scanned(table, "count", unit=unit, column=table.column("short"), candidates=candidates)
-    assert [found.counts.tolist()] == model.counts(left, "text", "short", [7, 8])
-    assert scanned(table, "units", unit=unit) == model.usable_units(left, "text")
-    amount = Amount(table.column("short"), Fraction(1), -100, 100)
-    (total,) = scanned(table, "total", unit=unit, amount=amount)
-    assert [total.totals.tolist()] == model.totals(left, "text", "", (None,), amount="short")
-    grouping = Grouping(group, PublicCandidates.given(["south", "north"]), 2)
-    parts = scanned(table, "count", unit=unit, column=table.column("short"), candidates=candidates, grouping=grouping)
+    left, table = [row for row in rows if met(row, conditions)], awkward.where(conditions)
+    assert table.counts("short", [7, 8], unit="text") == model.counts(left, "text", "short", [7, 8])
+    assert table.units(unit="text") == model.usable_units(left, "text")
+    expected = model.totals(left, "text", "", (None,), amount="short")
+    assert table.totals("short", (-100, 100), unit="text") == expected
     expected = model.counts(left, "text", "short", [7, 8], group="group", groups=["south", "north"])
-    assert [each.counts.tolist() for each in parts] == expected
-    (values,) = scanned(
-        table, "gather", unit=unit, column=table.column("short"), domain=PublicDomain(-9.0, 9.0), max_rows_per_unit=99
-    )
+    assert table.counts("short", [7, 8], unit="text", groups=("group", ["south", "north"], 2)) == expected
     listed = model.numbers(left, "text", "short", bounds=(-9.0, 9.0)).values()
-    assert sorted(values.values.tolist()) == sorted(number for each in listed for number in each)
+    kept = sorted(number for each in listed for number in each)
+    assert table.numbers("short", (-9.0, 9.0), unit="text", most=99) == [kept]
 
 
-def test_a_condition_that_no_row_is_asked_of_is_found_out(awkward: Table, rows: Rows) -> None:
+def test_a_condition_that_no_row_is_asked_of_is_found_out(awkward: Opened, rows: Rows) -> None:
     """Control: the expected numbers are others without the condition."""
     some = [row for row in rows if met(row, CONDITIONS["two"])]
     assert model.usable_units(some, "text") != model.usable_units(rows, "text")
-    assert scanned(awkward, "units", unit=awkward.unit("text")) == model.usable_units(rows, "text")
+    assert awkward.units(unit="text") == model.usable_units(rows, "text")
 
 
 PEOPLE = pa.table(
@@ -194,31 +172,20 @@ def test_what_is_no_condition_is_refused(given: dict[str, Any], error: type[dps.
 
 
 @pytest.mark.partners(2)
-def test_each_row_can_be_a_unit(awkward: Table, rows: Rows, engine: str) -> None:
+def test_each_row_can_be_a_unit(awkward: Opened, rows: Rows, engine: str) -> None:
     numbered: list[dict[str, Any]] = [{**row, "number of the row": at} for at, row in enumerate(rows)]
-    unit, group = awkward.unit(dps.ROWS), awkward.column("group")
     without_values = {"json": 1, "json-glob": 3}.get(engine, 0)  # the first line of each file, which names the columns
-    assert scanned(awkward, "units", unit=unit) == [len(rows) + without_values]
-    candidates = PublicCandidates.given([7, 8])
-    (found,) = scanned(awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates)
-    assert [found.counts.tolist()] == model.counts(numbered, "number of the row", "short", [7, 8])
-    grouping = Grouping(group, PublicCandidates.given(["south", "north"]), 1)
-    parts = scanned(
-        awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates, grouping=grouping
-    )
+    assert awkward.units(unit=dps.ROWS) == [len(rows) + without_values]
+    expected = model.counts(numbered, "number of the row", "short", [7, 8])
+    assert awkward.counts("short", [7, 8], unit=dps.ROWS) == expected
     about: dict[str, Any] = {"group": "group", "groups": ["south", "north"]}
     expected = model.counts(numbered, "number of the row", "short", [7, 8], **about)
-    assert [each.counts.tolist() for each in parts] == expected
-    amount = Amount(awkward.column("short"), Fraction(1), -5, 5)
-    (total,) = scanned(awkward, "total", unit=unit, amount=amount)
+    assert awkward.counts("short", [7, 8], unit=dps.ROWS, groups=("group", ["south", "north"], 1)) == expected
     sums = model.totals(numbered, "number of the row", "", (None,), amount="short", lower=-5, upper=5)
-    assert [total.totals.tolist()] == sums
-    domain = PublicDomain(-9.0, 9.0)
-    (values,) = scanned(
-        awkward, "gather", unit=unit, column=awkward.column("short"), domain=domain, max_rows_per_unit=1
-    )
+    assert awkward.totals("short", (-5, 5), unit=dps.ROWS) == sums
     listed = model.numbers(numbered, "number of the row", "short", bounds=(-9.0, 9.0)).values()
-    assert sorted(values.values.tolist()) == sorted(number for each in listed for number in each)
+    kept = sorted(number for each in listed for number in each)
+    assert awkward.numbers("short", (-9.0, 9.0), unit=dps.ROWS) == [kept]
 
 
 def test_who_is_protected_is_said_of_rows(tmp_path: Any) -> None:
@@ -240,18 +207,12 @@ def test_who_is_protected_is_said_of_rows(tmp_path: Any) -> None:
 @pytest.mark.parametrize("unit", ["who", dps.ROWS])
 def test_nothing_is_chosen_of_a_row(unit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has one value in one group; control: of people who have several rows, engines choose."""
-    asked: list[tuple[int, int | None]] = []
-    real = Table.answers
-
-    def answers(self: Table, statements: Any, progress: Any) -> Any:
-        (given,) = (each.keywords for each in statements)
-        asked.append((given["grouping"].max_groups_per_unit, given["max_values_per_unit"]))
-        return real(self, statements, progress)
-
-    monkeypatch.setattr(Table, "answers", answers)
+    asked = statements(monkeypatch)
     cities = dps.Dataset(PEOPLE, unit=unit).by("city", groups=["north", "south", "west"])
     release = cities.histogram("age", candidates=range(80), epsilon=1e9)
-    assert asked == [(3, None) if unit is dps.ROWS else (1, 1)]
+    (given,) = asked
+    bounds = given["grouping"].max_groups_per_unit, given["max_values_per_unit"]
+    assert bounds == ((3, None) if unit is dps.ROWS else (1, 1))
     total = sum(sum(each) for each in release.value.values())
     assert total == 400 if unit is dps.ROWS else total < 400
 

@@ -9,15 +9,10 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.certificates.tables import columns
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError
-from dpselect.rows.columns import Column, Grouping, Holds
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates
-from dpselect.summaries.groups import PublicPairs
 from tests.rows import engines, model
 from tests.rows.model import Rows
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened
 
 pytestmark = engines.deprecations
 
@@ -28,14 +23,6 @@ GROUPS: dict[str, tuple[list[str], list[tuple[Any, ...]]]] = {
     "three": (["group", "flag", "short"], [("south", True, 7), ("south", True, 8), ("north", True, 7)]),
     "nobody": (["group", "flag"], [("nowhere", True), ("nowhere", False)]),
 }
-
-
-def cross(table: Table, columns: list[str], groups: list[tuple[Any, ...]], most: int) -> Grouping:
-    pairs = PublicPairs.given(columns, groups)
-    found = [table.column(name) for name in columns]
-    kinds = [each.kind for each in pairs.listed]
-    both = Column(" and ".join(columns), Holds.TEXT, parts=tuple(zip(found, kinds, strict=True)))
-    return Grouping(both, pairs.texts(), most, pairs.listed)
 
 
 def with_groups(rows: Rows, columns: list[str], groups: list[tuple[Any, ...]]) -> Rows:
@@ -51,26 +38,22 @@ def with_groups(rows: Rows, columns: list[str], groups: list[tuple[Any, ...]]) -
 
 @pytest.mark.partners(2)
 @pytest.mark.parametrize("name", GROUPS)
-def test_a_row_is_in_the_group_of_all_its_values(awkward: Table, rows: Rows, name: str) -> None:
+def test_a_row_is_in_the_group_of_all_its_values(awkward: Opened, rows: Rows, name: str) -> None:
     columns, groups = GROUPS[name]
-    grouping = cross(awkward, columns, groups, len(groups))
-    there, unit = with_groups(rows, columns, groups), awkward.unit("text")
+    there = with_groups(rows, columns, groups)
+    in_all, in_one_only = (columns, groups, len(groups)), (columns, groups, 1)
     places = list(range(len(groups)))
     expected = model.usable_units(there, "text", group="cross", groups=places)
-    assert scanned(awkward, "units", unit=unit, grouping=grouping) == expected
-    candidates = PublicCandidates.given([7, 8])
-    counts = scanned(
-        awkward, "count", unit=unit, column=awkward.column("short"), candidates=candidates, grouping=grouping
-    )
+    assert awkward.units(unit="text", groups=in_all) == expected
     expected_counts = model.counts(there, "text", "short", [7, 8], group="cross", groups=places)
-    assert [each.counts.tolist() for each in counts] == expected_counts
-    few = scanned(awkward, "units", unit=unit, grouping=cross(awkward, columns, groups, 1))
+    assert awkward.counts("short", [7, 8], unit="text", groups=in_all) == expected_counts
+    few = awkward.units(unit="text", groups=in_one_only)
     assert all(one <= other for one, other in zip(few, expected, strict=True))
     in_one = {row["text"] for row in there if row["cross"] is not None and model.unit_of(row["text"]) is not None}
     assert sum(few) <= len(in_one)
 
 
-def test_some_group_has_units_and_some_pairs_are_no_group(awkward: Table, rows: Rows) -> None:
+def test_some_group_has_units_and_some_pairs_are_no_group(awkward: Opened, rows: Rows) -> None:
     """Control: without it the numbers above could all be zeros."""
     columns, groups = GROUPS["text and booleans"]
     there = with_groups(rows, columns, groups)
@@ -97,7 +80,7 @@ def test_the_answer_is_a_dictionary_by_tuples_and_its_certificate_holds() -> Non
     assert "north  f  100" in str(release)
     assert "In each region and sex" in str(release)
     assert dps.verify(release.to_json()).release == release
-    by = [columns(release)[name] for name in release.question["by"]]
+    by = [release.to_pandas()[name] for name in release.question["by"]]
     assert [*zip(*by, strict=True)] == [*release.value]
     median = view.median("age", bounds=(0, 600), step=1, epsilon=1000.0)
     assert median.value[("north", "f")] == pytest.approx(300, abs=8)

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.questions.question import QUESTIONS as QUESTION_KINDS
 from tests.attacks.test_messages import SECRET, everything_said
 from tests.rows import engines
+from tests.watched import forbid_drawing
 
 pytestmark = engines.deprecations
 
@@ -76,8 +76,7 @@ def assert_silent(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    for question in QUESTION_KINDS.values():
-        monkeypatch.setattr(question, "released", lambda *_, **__: pytest.fail("something was drawn"))
+    forbid_drawing(monkeypatch)
     with pytest.raises(dps.errors.InvalidDataError, match=r"^source=") as caught:
         ask()
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)

@@ -12,11 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpselect.rows.duckdb.arrow import decimal_text
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates
 from tests.rows import engines
 from tests.rows.engines import LAZY, opener
-from tests.rows.tables import count, gather, scanned, write_parquet
+from tests.rows.tables import count, gather, opened, write_parquet
 from tests.slow import EXAMPLES
 
 EXACTLY = Context(prec=200)
@@ -78,13 +76,7 @@ def test_a_unit_is_one_unit_however_many_places_its_file_has(tmp_path: Path) -> 
 def test_zero_with_many_places_is_zero(engine: str) -> None:
     zeros = pa.array([Decimal(0), Decimal("0E-10"), Decimal("0.0000001000")], pa.decimal128(38, 10))
     rows = pa.table({"unit": zeros, "value": zeros, "one": [1, 1, 1]})
-    table = open_table(rows) if engine == "arrow" else opener(engine)(rows)
-
-    def counted(name: str, candidates: list[Any]) -> list[int]:
-        asked = PublicCandidates.given(candidates)
-        (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column(name), candidates=asked)
-        return found.counts.tolist()
-
-    assert counted("one", [1]) == [2]
-    assert counted("value", [0, 1]) == [1, 0]
-    assert counted("value", [0.0, 1e-7]) == [1, 1]
+    table = opened(rows) if engine == "arrow" else opener(engine)(rows)
+    assert count(table, [1], column="one") == [2]
+    assert count(table, [0, 1]) == [1, 0]
+    assert count(table, [0.0, 1e-7]) == [1, 1]

@@ -14,13 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.errors import InvalidDataError, SelectionError
+from dpselect import SelectionError
+from dpselect.errors import InvalidDataError
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb import connection, scan
 from dpselect.rows.files.source import FileSource
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates
-from tests.rows.tables import count, gather, scanned, total, write_parquet
+from tests.rows.tables import count, gather, opened, total, write_parquet
 
 Ways = Callable[..., list[Any]]
 
@@ -235,15 +234,9 @@ def test_only_the_files_asked_for_can_be_reached(tmp_path: Path) -> None:
 
 def test_a_file_exchanged_since_it_was_described_is_refused(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(1, 2)])
-    table = open_table(path)
-    assert FileSource.at(path).parquet([table.unit("unit")]) is not None
+    table = opened(path)
+    assert FileSource.at(path).parquet([table.table.unit("unit")]) is not None
     other = write_parquet(tmp_path / "o.parquet", [(1, 2.5)]).read_bytes()
     path.write_bytes(other)
     with pytest.raises(InvalidDataError, match="changed while it was read"):
-        scanned(
-            table,
-            "count",
-            unit=table.unit("unit"),
-            column=table.column("value"),
-            candidates=PublicCandidates.given([2]),
-        )
+        count(table, [2])

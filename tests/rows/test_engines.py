@@ -13,92 +13,63 @@ import pyarrow as pa
 import pytest
 
 from dpselect import Neighbours
-from dpselect.rows.columns import Amount, Grouping, Holds
-from dpselect.rows.table import Table
-from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 from tests.rows import engines, laws, model, table_questions
 from tests.rows.awkward import AWKWARD, QUESTIONS, UNITS
 from tests.rows.engines import Opener, Source
 from tests.rows.laws import Questions
 from tests.rows.model import Rows
-from tests.rows.tables import scanned
+from tests.rows.tables import Groups, Opened
 from tests.slow import SLOW
 
 pytestmark = engines.deprecations
 
 
-def the_groups(table: Table, most: int) -> Grouping:
-    return Grouping(table.column("group"), PublicCandidates.given(["south", "north", "west"]), most)
+THE_GROUPS: Groups = ("group", ["south", "north", "west"], 3)
 
 
 @pytest.mark.partners(2)
 @pytest.mark.parametrize(
     ("column", "candidates"), QUESTIONS, ids=[f"{each[0]}-{i}" for i, each in enumerate(QUESTIONS)]
 )
-def test_counts(awkward: Table, rows: Rows, column: str, candidates: Any) -> None:
-    (found,) = scanned(
-        awkward,
-        "count",
-        unit=awkward.unit("text"),
-        column=awkward.column(column),
-        candidates=PublicCandidates.given(candidates),
-    )
-    assert [found.counts.tolist()] == model.counts(rows, "text", column, candidates)
+def test_counts(awkward: Opened, rows: Rows, column: str, candidates: Any) -> None:
+    assert awkward.counts(column, candidates, unit="text") == model.counts(rows, "text", column, candidates)
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_units(awkward: Table, rows: Rows, unit: str) -> None:
+def test_units(awkward: Opened, rows: Rows, unit: str) -> None:
     """Who is who, and who is nobody, in every type."""
-    candidates = PublicCandidates.given(["south", "north", "east"])
-    (found,) = scanned(awkward, "count", unit=awkward.unit(unit), column=awkward.column("group"), candidates=candidates)
-    assert [found.counts.tolist()] == model.counts(rows, unit, "group", candidates.values)
+    candidates = ["south", "north", "east"]
+    assert awkward.counts("group", candidates, unit=unit) == model.counts(rows, unit, "group", candidates)
 
 
-def test_counts_in_groups(awkward: Table, rows: Rows) -> None:
-    candidates = PublicCandidates.given([7, 8])
-    found = scanned(
-        awkward,
-        "count",
-        unit=awkward.unit("whole"),
-        column=awkward.column("short"),
-        candidates=candidates,
-        grouping=the_groups(awkward, 3),
-    )
+def test_counts_in_groups(awkward: Opened, rows: Rows) -> None:
     expected = model.counts(rows, "whole", "short", [7, 8], group="group", groups=["south", "north", "west"])
-    assert [each.counts.tolist() for each in found] == expected
+    assert awkward.counts("short", [7, 8], unit="whole", groups=THE_GROUPS) == expected
 
 
 UNKNOWN = [
-    *((name, CandidateKind.INTEGER) for name in ("whole", "short", "number", "single", "exact", "huge", "fine")),
-    *((name, CandidateKind.NUMBER) for name in ("number", "exact", "huge", "fine")),
-    ("text", CandidateKind.TEXT),
-    ("group", CandidateKind.TEXT),
-    ("day", CandidateKind.DATE),
-    ("flag", CandidateKind.BOOLEAN),
+    *((name, "whole numbers") for name in ("whole", "short", "number", "single", "exact", "huge", "fine")),
+    *((name, "numbers") for name in ("number", "exact", "huge", "fine")),
+    *(("text", "text"), ("group", "text"), ("day", "dates"), ("flag", "booleans")),
 ]
 
 
-def as_found(found: list[NameCounts]) -> list[dict[Any, int]]:
-    return [dict(zip(each.names.to_pylist(), each.counts.tolist(), strict=True)) for each in found]
-
-
 @pytest.mark.partners(2)
-@pytest.mark.parametrize(("column", "kind"), UNKNOWN, ids=[f"{name}-{kind.name.lower()}" for name, kind in UNKNOWN])
-def test_unknown_values(awkward: Table, rows: Rows, column: str, kind: CandidateKind) -> None:
+@pytest.mark.parametrize(("column", "kind"), UNKNOWN, ids=[f"{name}-{kind}" for name, kind in UNKNOWN])
+def test_unknown_values(awkward: Opened, rows: Rows, column: str, kind: str) -> None:
     """Each value that a row may have, and none that only some engines could return."""
-    asked: dict[str, Any] = {"column": awkward.column(column), "kind": kind, "max_values_per_unit": 20}
-    found = scanned(awkward, "names", unit=awkward.unit("text"), **asked)
-    is_text = awkward.column(column).holds is Holds.ANYTHING
+    is_text = awkward.holds(column) == "untyped values (CSV)"
 
     def known(names: list[dict[Any, int]]) -> list[dict[Any, int]]:
         """From 2^53 on, a number in text may be rounded, so it is no name."""
-        is_rounded = is_text and kind is CandidateKind.NUMBER
+        is_rounded = is_text and kind == "numbers"
         return [{name: n for name, n in each.items() if not is_rounded or abs(name) < 2**53} for each in names]
 
-    assert as_found(found) == known(model.names(rows, "text", column, kind, most=20))
-    found = scanned(awkward, "names", unit=awkward.unit("whole"), **asked, grouping=the_groups(awkward, 3))
+    found = awkward.values(column, kind, unit="text", most=20)
+    assert found == known(model.names(rows, "text", column, kind, most=20))
     groups: dict[str, Any] = {"group": "group", "groups": ["south", "north", "west"]}
-    assert as_found(found) == known(model.names(rows, "whole", column, kind, most=20, **groups))
+    found = awkward.values(column, kind, unit="whole", most=20, groups=THE_GROUPS)
+    assert found == known(model.names(rows, "whole", column, kind, most=20, **groups))
 
 
 @pytest.mark.sampled(9)
@@ -107,31 +78,22 @@ def test_values_that_cannot_be_names(opened: Opener) -> None:
     texts = ["x" * 1024, "x" * 1025, "ä" * 512, "ä" * 512 + "x", "", " ", None, "a\\'b"]
     rows = pa.table({"unit": [f"u{place}" for place in range(len(texts))], "value": texts})
     for some in (rows, rows.slice(0, 0)):
-        table = opened(some)
-        asked: dict[str, Any] = {"kind": CandidateKind.TEXT, "max_values_per_unit": 1}
-        found = scanned(table, "names", unit=table.unit("unit"), column=table.column("value"), **asked)
-        assert as_found(found) == [dict.fromkeys([texts[0], texts[2], " ", texts[7]], 1) if some.num_rows else {}]
+        found = opened(some).values("value", "text")
+        assert found == [dict.fromkeys([texts[0], texts[2], " ", texts[7]], 1) if some.num_rows else {}]
 
 
 NEEDED: list[tuple[str | None, str | None]] = [("group", None), (None, "number"), ("group", "fine")]
 
 
 @pytest.mark.parametrize("unit", ["text", "whole", "number"])
-def test_usable_units(awkward: Table, rows: Rows, unit: str) -> None:
+def test_usable_units(awkward: Opened, rows: Rows, unit: str) -> None:
     """Units with a candidate, with a number, or with both in one row; with and without groups."""
-    candidates = PublicCandidates.given(["south", "north"])
-    for matched, number in NEEDED:
-        needed: dict[str, Any] = {
-            "matched": None if matched is None else (awkward.column(matched), candidates),
-            "number": None if number is None else awkward.column(number),
-        }
-        expected: dict[str, Any] = {"matched": None if matched is None else (matched, candidates.values)}
-        expected["number"] = number
-        found = scanned(awkward, "units", unit=awkward.unit(unit), **needed)
-        assert found == model.usable_units(rows, unit, **expected)
-        expected |= {"group": "group", "groups": ["south", "north", "west"]}
-        found = scanned(awkward, "units", unit=awkward.unit(unit), **needed, grouping=the_groups(awkward, 3))
-        assert found == model.usable_units(rows, unit, **expected)
+    for column, number in NEEDED:
+        matched = None if column is None else (column, ["south", "north"])
+        needed: dict[str, Any] = {"unit": unit, "matched": matched, "number": number}
+        assert awkward.units(**needed) == model.usable_units(rows, **needed)
+        expected = model.usable_units(rows, **needed, group="group", groups=["south", "north", "west"])
+        assert awkward.units(**needed, groups=THE_GROUPS) == expected
 
 
 NUMBERS = ["whole", "short", "number", "single", "exact", "huge", "fine"]
@@ -152,19 +114,11 @@ def in_turn(engine: str, column: str, turn: int, cases: list[Any]) -> Any:
 
 @pytest.mark.parametrize("amount", NUMBERS)
 @pytest.mark.parametrize("turn", range(len(SCALES) if SLOW else 1))
-def test_totals(engine: str, awkward: Table, rows: Rows, amount: str, turn: int) -> None:
+def test_totals(engine: str, awkward: Opened, rows: Rows, amount: str, turn: int) -> None:
     scale, lower, upper = in_turn(engine, amount, turn, SCALES)
-    amounts = Amount(awkward.column(amount), scale, lower, upper)
-    (found,) = scanned(
-        awkward,
-        "total",
-        unit=awkward.unit("day"),
-        column=awkward.column("flag"),
-        candidates=PublicCandidates.given([True, False]),
-        amount=amounts,
-    )
-    expected = model.totals(rows, "day", "flag", [True, False], amount=amount, scale=scale, lower=lower, upper=upper)
-    assert [found.totals.tolist()] == expected
+    listed: dict[str, Any] = {"column": "flag", "candidates": [True, False], "unit": "day"}
+    expected = model.totals(rows, **listed, amount=amount, scale=scale, lower=lower, upper=upper)
+    assert awkward.totals(amount, (lower, upper), scale=scale, **listed) == expected
 
 
 @pytest.mark.sampled(9)
@@ -173,70 +127,37 @@ def test_huge_products(opened: Opener, scale: Fraction) -> None:
     """Beyond all doubles, or nearer to zero than any: no error."""
     numbers = [1.7e308, -1.7e308, 5e-324, 1e-300, float("inf"), 1e12, 0.4]
     rows = pa.table({"unit": range(7), "value": [1] * 7, "amount": numbers})
-    table = opened(rows)
-    amounts = Amount(table.column("amount"), scale, -10, 50)
-    (found,) = scanned(
-        table,
-        "total",
-        unit=table.unit("unit"),
-        column=table.column("value"),
-        candidates=PublicCandidates.given([1, 2]),
-        amount=amounts,
-    )
-    (model_of,) = model.totals(
+    expected = model.totals(
         rows.to_pylist(), "unit", "value", [1, 2], amount="amount", scale=scale, lower=-10, upper=50
     )
-    assert found.totals.tolist() == model_of
+    assert opened(rows).totals("amount", (-10, 50), scale=scale, column="value", candidates=[1, 2]) == expected
 
 
-def test_totals_in_groups(awkward: Table, rows: Rows) -> None:
-    found = scanned(
-        awkward,
-        "total",
-        unit=awkward.unit("flag"),
-        column=awkward.column("short"),
-        candidates=PublicCandidates.given(range(6, 9)),
-        amount=Amount(awkward.column("number"), Fraction(10), -50, 71),
-        grouping=the_groups(awkward, 3),
-    )
+def test_totals_in_groups(awkward: Opened, rows: Rows) -> None:
+    listed: dict[str, Any] = {"unit": "flag", "column": "short", "candidates": range(6, 9)}
+    found = awkward.totals("number", (-50, 71), scale=10, **listed, groups=THE_GROUPS)
     amounts = {"amount": "number", "scale": Fraction(10), "lower": -50, "upper": 71}
-    expected = model.totals(
-        rows, "flag", "short", range(6, 9), group="group", groups=["south", "north", "west"], **amounts
-    )
-    assert [each.totals.tolist() for each in found] == expected
+    assert found == model.totals(rows, **listed, group="group", groups=["south", "north", "west"], **amounts)
 
 
 @pytest.mark.parametrize("column", NUMBERS)
 @pytest.mark.parametrize("turn", range(len(BOUNDS) if SLOW else 1))
 def test_all_numbers_are_kept_if_nobody_has_too_many(
-    engine: str, awkward: Table, rows: Rows, column: str, turn: int
+    engine: str, awkward: Opened, rows: Rows, column: str, turn: int
 ) -> None:
     bounds = in_turn(engine, column, turn, BOUNDS)
-    (found,) = scanned(
-        awkward,
-        "gather",
-        unit=awkward.unit("day"),
-        column=awkward.column(column),
-        domain=PublicDomain.given(bounds),
-        max_rows_per_unit=12,
-    )
     expected = model.numbers(rows, "day", column, bounds=bounds)
-    assert sorted(found.values.tolist()) == sorted(number for each in expected.values() for number in each)
+    kept = sorted(number for each in expected.values() for number in each)
+    assert awkward.numbers(column, bounds, unit="day", most=12) == [kept]
 
 
 @pytest.mark.sampled(9)
 def test_an_empty_table(opened: Opener) -> None:
     table = opened(AWKWARD.slice(0, 0))
-    unit, column, candidates = table.unit("text"), table.column("whole"), PublicCandidates.given([1, 2])
     for most in (1, 3):
-        found = scanned(
-            table, "count", unit=unit, column=column, candidates=candidates, grouping=the_groups(table, most)
-        )
-        assert [each.counts.tolist() for each in found] == [[0, 0]] * 3
-    (values,) = scanned(
-        table, "gather", unit=unit, column=column, domain=PublicDomain.given((0, 1)), max_rows_per_unit=1
-    )
-    assert values.values.shape == (0,)
+        groups = ("group", ["south", "north", "west"], most)
+        assert table.counts("whole", [1, 2], unit="text", groups=groups) == [[0, 0]] * 3
+    assert table.numbers("whole", (0, 1), unit="text") == [[]]
 
 
 EXPECTED = laws.expected_summaries(table_questions.ROWS)

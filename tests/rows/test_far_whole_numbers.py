@@ -16,7 +16,7 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify as check
-from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError
+from dpselect.errors import InvalidDataError, InvalidParameterError
 from tests.rows import engines
 from tests.rows.engines import Source
 from tests.slow import SLOW
@@ -139,7 +139,7 @@ def test_questions_that_compare_doubles_refuse_what_they_would_confuse(ask: str,
 )
 def test_bounds_that_no_double_holds_are_refused_for_doubles_too(ask: str, arguments: dict[str, Any]) -> None:
     data = dps.Dataset(ROWS, unit="who")
-    with pytest.raises(SelectionError, match=r"doubles? hold|whole numbers|37 digits"):
+    with pytest.raises(dps.SelectionError, match=r"doubles? hold|whole numbers|37 digits"):
         getattr(data, ask)("double", **arguments, epsilon=1.0)
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.cli.main import main
+from dpselect.cli import main
 from dpselect.errors import FaultError, InvalidDataError
 from tests.attacks.test_messages import SECRET, everything_said
 from tests.rows import engines

@@ -20,11 +20,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpselect.errors import InvalidDataError, SelectionError
-from dpselect.rows.duckdb import connection
+from dpselect import SelectionError
+from dpselect.errors import InvalidDataError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.rows.tables import Row, gather, write_csv, write_parquet
 from tests.slow import EXAMPLES
+from tests.watched import engine_settings
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 in_time = settings(max_examples=EXAMPLES // 2)  # each reads several files
@@ -318,13 +319,12 @@ def test_units_of_every_type(tmp_path: Path, type_: Any) -> None:
 
 
 def test_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(connection.SETTINGS, "memory_limit", "30MB")
-    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    engine_settings(monkeypatch, memory_limit="30MB", threads="1")
     path = tmp_path / "t.parquet"
     units = np.arange(1_500_000) % 750_000
     pq.write_table(pa.table({"unit": units * 2**33, "value": units * 1.0}), path)
     assert gather(path) == list(range(750_000))
-    monkeypatch.setitem(connection.SETTINGS, "max_temp_directory_size", "0KB")
+    engine_settings(monkeypatch, max_temp_directory_size="0KB")
     with pytest.raises(SelectionError, match="more memory or temporary disk space"):
         gather(path)
 

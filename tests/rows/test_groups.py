@@ -17,15 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.columns import Grouping
 from dpselect.rows.duckdb.dialect import DuckDB
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.clipped_sums import clipped_totals
 from tests.reference.counting import distinct_unit_counts
 from tests.reference.groups import taking_part
-from tests.rows.tables import count_groups, gather_groups, scanned, total, usable_units, write_rows
+from tests.rows.tables import count_groups, gather_groups, opened, total, usable_units, write_rows
 
 CANDIDATES, GROUPS = ["x", "y"], ["a", "b", "c"]
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -255,8 +252,6 @@ def test_the_groups_may_be_the_column_of_candidates(tmp_path: Path) -> None:
 
 
 def test_without_groups_there_is_one_summary(tmp_path: Path) -> None:
-    table = open_table(write_rows(tmp_path, [(1, 5, "a", 1)], kind="parquet"))
-    asked = {"unit": table.unit("unit"), "column": table.column("value"), "candidates": PublicCandidates.given([5])}
-    assert len(scanned(table, "count", **asked)) == 1
-    grouping = Grouping(table.column("part"), PublicCandidates.given(GROUPS))
-    assert len(scanned(table, "count", **asked, grouping=grouping)) == 3
+    table = opened(write_rows(tmp_path, [(1, 5, "a", 1)], kind="parquet"))
+    assert table.counts("value", [5]) == [[1]]
+    assert table.counts("value", [5], groups=("part", GROUPS, 1)) == [[1], [0], [0]]

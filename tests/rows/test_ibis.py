@@ -12,21 +12,17 @@ import pyarrow as pa
 import pytest
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates
 from tests.rows.engines import deprecations, ibis_on_duckdb
-from tests.rows.tables import scanned
+from tests.rows.tables import count, opened
 
 ROWS = pd.DataFrame({"unit": ["ann", "bob", "cid"], "value": ["x", "x", "y"]})
 
 
 def asked(expression: Any) -> list[int]:
-    table = open_table(expression)
+    table = opened(expression)
     del expression
     gc.collect()  # Ibis takes its tables in memory away as soon as nobody speaks of them
-    candidates = PublicCandidates.given(["x", "y"])
-    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
-    return found.counts.tolist()
+    return count(table, ["x", "y"])
 
 
 @deprecations
@@ -40,4 +36,4 @@ def test_tables_in_memory_that_nobody_asked_before() -> None:
 def test_any_engine_of_ibis_and_none() -> None:
     assert asked(ibis.polars.connect({"rows": pl.DataFrame(ROWS)}).table("rows")) == [2, 1]
     with pytest.raises(InvalidDataError, match="a table on an engine"):
-        open_table(ibis.table({"unit": "string", "value": "string"}, name="nowhere"))
+        opened(ibis.table({"unit": "string", "value": "string"}, name="nowhere"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -17,26 +16,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.errors import SelectionError
-from dpselect.rows.columns import Amount, Column, Grouping, Holds
+from dpselect import SelectionError
+from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb import cells, connection
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.duckdb.cells import LONG, LONG_UNIT, Cell, short_units
 from dpselect.rows.files import typed_files
-from dpselect.rows.opening import open_table
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
-from tests.rows.tables import scanned
+from dpselect.summaries import CandidateKind
+from tests.rows.tables import count, gather, opened
 from tests.slow import SLOW
 
 MEASURE = """
 import sys
-from functools import partial
 import duckdb
 import pyarrow
-from dpselect.rows.opening import open_table
-from dpselect.rows.statements import count
 from dpselect.rows.duckdb import cells, connection
-from dpselect.summaries import PublicCandidates
+from tests.rows.tables import count, opened
 
 def kibibytes(field):
     with open("/proc/self/status") as status:
@@ -45,13 +40,11 @@ def kibibytes(field):
 cells.LONG = cells.LONG_UNIT = int(sys.argv[1])
 connection.SETTINGS["threads"] = "1"
 for path in sys.argv[3:]:
-    table = open_table(path, memory_limit=int(sys.argv[2]) << 20)
-    asked = {"unit": table.unit("unit"), "column": table.column("value")}
+    table = opened(path, memory_limit=int(sys.argv[2]) << 20)
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = kibibytes("VmRSS")
-    ((found,),) = table.answers([partial(count, **asked, candidates=PublicCandidates.given(["x", "y"]))])
-    assert found.counts.tolist() == [64, 0]
+    assert count(table, ["x", "y"]) == [64, 0]
     print((kibibytes("VmHWM") - before) / 1024)
 """
 
@@ -97,14 +90,12 @@ def test_long_units_do_not_decide_whether_there_is_an_answer(
     monkeypatch.setattr(cells, "LONG", max(LONG, longest))
     monkeypatch.setattr(cells, "LONG_UNIT", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
-    table = open_table(str(files[1]), memory_limit=32 << 20)
-    asked = {"unit": table.unit("unit"), "column": table.column("value")}
-    candidates = PublicCandidates.given(["x", "y"])
+    table = opened(str(files[1]), memory_limit=32 << 20)
     if longest == LONG_UNIT:
-        assert [found.counts.tolist() for found in scanned(table, "count", **asked, candidates=candidates)] == [[64, 0]]
+        assert count(table, ["x", "y"]) == [64, 0]
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
-            scanned(table, "count", **asked, candidates=candidates)
+            count(table, ["x", "y"])
 
 
 def test_long_units_are_told_apart() -> None:
@@ -121,16 +112,13 @@ def test_long_units_are_told_apart() -> None:
         None,
     ]
     for type_ in (pa.string(), pa.binary()):
-        table = open_table(pa.table({"unit": pa.array(units, pa.string()).cast(type_), "value": [1] * len(units)}))
-        asked = {"unit": table.unit("unit"), "column": table.column("value")}
-        (found,) = scanned(table, "count", **asked, candidates=PublicCandidates.given([1, 2]))
+        table = opened(pa.table({"unit": pa.array(units, pa.string()).cast(type_), "value": [1] * len(units)}))
         # Of text, blanks around it do not matter.
         different = len(units) - 1 - pa.types.is_string(type_)
-        assert found.counts.tolist() == [different, 0]
-        domain = PublicDomain.given((0, 9))
-        assert len(scanned(table, "gather", **asked, domain=domain, max_rows_per_unit=1)[0].values) == different
+        assert count(table, [1, 2]) == [different, 0]
+        assert len(gather(table, bounds=(0, 9))) == different
         # The same text twice, with blanks around it or not, is one unit with two rows.
-        assert len(scanned(table, "gather", **asked, domain=domain, max_rows_per_unit=2)[0].values) == len(units) - 1
+        assert len(gather(table, bounds=(0, 9), most=2)) == len(units) - 1
 
 
 @pytest.mark.parametrize("longest", [64, 1 << 30])
@@ -139,13 +127,12 @@ def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.Mo
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     digest = blake2b(b"v" * 65, digest_size=32).hexdigest()
     units = ["u" * 500 + str(i) for i in range(20_000)] + ["v" * 64, f"0{digest}", "v" * 65]
-    table = open_table(pa.table({"unit": units * 3, "value": [1] * len(units) * 3}), memory_limit=32 << 20)
-    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
+    table = opened(pa.table({"unit": units * 3, "value": [1] * len(units) * 3}), memory_limit=32 << 20)
     if longest == 64:
-        assert len(scanned(table, "gather", **asked, max_rows_per_unit=2)[0].values) == 2 * len(units)
+        assert len(gather(table, bounds=(0, 9), most=2)) == 2 * len(units)
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
-            scanned(table, "gather", **asked, max_rows_per_unit=2)
+            gather(table, bounds=(0, 9), most=2)
 
 
 @pytest.mark.slow
@@ -155,25 +142,22 @@ def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     size = 200_000
     unit = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array(["u" * 1000]))
-    table = open_table(pa.table({"unit": unit, "value": np.arange(size)}), memory_limit=24 << 20)
-    column = table.column("value")
-    asked = {"unit": table.unit("unit"), "column": column, "candidates": PublicCandidates.given(range(size))}
-    amount = Amount(column, 1.0, 0, 1)
+    table = opened(pa.table({"unit": unit, "value": np.arange(size)}), memory_limit=24 << 20)
+    listed = {"column": "value", "candidates": range(size)}
     if longest == 64:
-        assert scanned(table, "count", **asked)[0].counts.sum() == size
-        assert scanned(table, "total", **asked, amount=amount)[0].totals.sum() == size - 1
+        assert sum(count(table, range(size))) == size
+        assert sum(*table.totals("value", (0, 1), **listed)) == size - 1
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
-            scanned(table, "total", **asked, amount=amount)
+            table.totals("value", (0, 1), **listed)
 
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.binary()])
 def test_sorted_units_are_told_apart(type_: pa.DataType) -> None:
     long = [b"v" * 63, b"v" * 64, b"v" * 65, b"0" + blake2b(b"v" * 65, digest_size=32).hexdigest().encode()]
     units = pa.array([unit for unit in long for _ in range(3)]).cast(type_)
-    table = open_table(pa.table({"unit": units, "value": [1] * len(units)}))
-    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
-    assert len(scanned(table, "gather", **asked, max_rows_per_unit=2)[0].values) == 8
+    table = opened(pa.table({"unit": units, "value": [1] * len(units)}))
+    assert len(gather(table, bounds=(0, 9), most=2)) == 8
 
 
 def test_slices_and_missing_units() -> None:
@@ -200,19 +184,11 @@ def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.M
     path.write_text("unit,place,number\n" + "".join(",".join(row) + "\n" for row in rows))
 
     def answers() -> list[Any]:
-        table = open_table(str(path))
-        unit, place, number = table.unit("unit"), table.column("place"), table.column("number")
-        places = PublicCandidates.given([f"{where}0", f"{where}2", "x", "y" * 5000])
-        grouping = Grouping(place, places, 4)
-        asked: Mapping[str, Any] = {"unit": unit, "grouping": grouping}
-        counts = scanned(table, "count", **asked, column=number, candidates=PublicCandidates.given([7, 8]))
-        counts += scanned(table, "count", unit=unit, column=place, candidates=places)
-        totals = scanned(table, "total", unit=unit, column=place, candidates=places, amount=Amount(number, 1, 0, 100))  # type: ignore[arg-type]
-        values = scanned(
-            table, "gather", **asked, column=number, domain=PublicDomain.given((0, 9)), max_rows_per_unit=2
-        )
-        found = [each.counts.tolist() for each in counts], [each.totals.tolist() for each in totals]
-        return [*found, [sorted(each.values.tolist()) for each in values]]
+        table, places = opened(str(path)), [f"{where}0", f"{where}2", "x", "y" * 5000]
+        groups = ("place", places, 4)
+        counts = [*table.counts("number", [7, 8], groups=groups), *table.counts("place", places)]
+        totals = table.totals("number", (0, 100), column="place", candidates=places)
+        return [counts, totals, table.numbers("number", (0, 9), groups=groups, most=2)]
 
     found = answers()
     assert sum(map(sum, found[0])) > 0
@@ -225,8 +201,8 @@ def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.M
 def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
     long = "z" * (1 << 20)
     frame = pd.DataFrame({"unit": range(60), "value": pd.Series([long] * 58 + [None, "x"]).astype(dtype)})
-    table: Any = open_table(frame)
-    batches = list(table.engine.source.batches(table.engine.columns, lambda rows: None))
+    table = opened(frame)
+    batches = list(table.table.engine.source.batches(table.table.engine.columns, lambda rows: None))
     assert sum(batch.num_rows for batch in batches) == 60
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
     found = [value for batch in batches for value in batch.column(1).to_pylist()]
@@ -246,8 +222,8 @@ def test_categories_are_written_out_in_pieces(dtype: Any) -> None:
         frame: Any = pd.DataFrame({"unit": range(61), "value": pd.Categorical([*texts, None], categories=categories)})
     else:
         frame = pl.DataFrame({"unit": range(61), "value": pl.Series([*texts, None], dtype=dtype)})
-    table: Any = open_table(frame)
-    batches = list(table.engine.source.batches(table.engine.columns, lambda rows: None))
+    table = opened(frame)
+    batches = list(table.table.engine.source.batches(table.table.engine.columns, lambda rows: None))
     assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None]
     assert len(batches) > 3
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
@@ -270,8 +246,10 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
         return plain_batches(arrays, *others)
 
     monkeypatch.setattr(typed_files, "plain_batches", watched)
-    table: Any = open_table(str(path))
-    written = [batch.nbytes for batch in table.engine.source.batches(table.engine.columns, lambda rows: None)]
+    table = opened(str(path))
+    written = [
+        batch.nbytes for batch in table.table.engine.source.batches(table.table.engine.columns, lambda rows: None)
+    ]
     assert sum(written) > rows * longest
     assert max(written) < 2 * PIECE_BYTES
     assert (max(read) < 2 * PIECE_BYTES) is looked_up
@@ -285,17 +263,8 @@ def test_of_relations_very_long_text_is_left_out_and_stops_nothing(type_: str) -
     database.execute(
         f"INSERT INTO t SELECT 7, repeat('z', 3000000)::{type_} FROM range(750)"
     )  # more than 2 GiB in one batch
-    table = open_table(database.table("t"))
+    table = opened(database.table("t"))
     if type_ == "VARCHAR":
-        candidates = PublicCandidates.given(["x", "z" * 3_000_000])
-        (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
-        assert found.counts.tolist() == [3, 0]
+        assert count(table, ["x", "z" * 3_000_000]) == [3, 0]
     else:
-        (found,) = scanned(
-            table,
-            "count",
-            unit=table.unit("value"),
-            column=table.column("unit"),
-            candidates=PublicCandidates.given([0, 1, 7]),
-        )
-        assert found.counts.tolist() == [1, 1, 0]
+        assert count(table, [0, 1, 7], unit="value", column="unit") == [1, 1, 0]

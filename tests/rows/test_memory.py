@@ -10,16 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.rows.columns import Amount, Column, Grouping, Holds
+from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb import connection
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, pieces
 from dpselect.rows.files import typed_files
 from dpselect.rows.files.lines import Reading
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines
-from tests.rows.tables import scanned
+from tests.rows.tables import Groups, Opened, count, opened
 from tests.slow import SLOW
 
 UNITS, ROWS, GROUPS = 50_000, 600_000 if SLOW else 300_000, 20
@@ -37,41 +34,28 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def table(crowded: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
+def table(crowded: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
-    return open_table(str(crowded), memory_limit=20 << 20)
-
-
-def grouping(table: Table, most: int) -> Grouping:
-    return Grouping(table.column("part"), PublicCandidates.given(range(GROUPS)), most)
+    return opened(str(crowded), memory_limit=20 << 20)
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 3, 2000])
-def test_a_unit_with_many_rows_keeps_as_many_as_it_may(table: Table, most: int) -> None:
-    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 1000))}
-    (found,) = scanned(table, "gather", **asked, max_rows_per_unit=most)
-    assert len(found.values) == UNITS + most
+def test_a_unit_with_many_rows_keeps_as_many_as_it_may(table: Opened, most: int) -> None:
+    (found,) = table.numbers("value", (0, 1000), most=most)
+    assert len(found) == UNITS + most
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [1, 3])
-def test_a_unit_with_many_rows_is_in_as_many_groups_as_it_may(table: Table, most: int) -> None:
-    asked = {"unit": table.unit("unit"), "grouping": grouping(table, most)}
-    found = scanned(
-        table,
-        "gather",
-        **asked,
-        column=table.column("value"),
-        domain=PublicDomain.given((0, 1000)),
-        max_rows_per_unit=2,
-    )
-    assert sum(len(each.values) for each in found) == UNITS + 2 * most
-    candidates = PublicCandidates.given(range(UNITS + ROWS))
-    counts = scanned(table, "count", **asked, column=table.column("one"), candidates=candidates)
-    assert sum(int(each.counts.sum()) for each in counts) == UNITS + ROWS // GROUPS * most
-    amount = Amount(table.column("value"), 1, 0, 5)  # type: ignore[arg-type]
-    totals = scanned(table, "total", **asked, column=table.column("one"), candidates=candidates, amount=amount)
+def test_a_unit_with_many_rows_is_in_as_many_groups_as_it_may(table: Opened, most: int) -> None:
+    groups: Groups = ("part", range(GROUPS), most)
+    found = table.numbers("value", (0, 1000), groups=groups, most=2)
+    assert sum(map(len, found)) == UNITS + 2 * most
+    each_row = range(UNITS + ROWS)
+    counts = table.counts("one", each_row, groups=groups)
+    assert sum(map(sum, counts)) == UNITS + ROWS // GROUPS * most
+    totals = table.totals("value", (0, 5), column="one", candidates=each_row, groups=groups)
     assert len(totals) == GROUPS
 
 
@@ -88,14 +72,7 @@ def repeated(values: pa.Array, times: int) -> pa.DictionaryArray:
 def test_long_text_that_is_stored_once_is_written_out_in_pieces(type_: pa.DataType) -> None:
     texts = repeated(pa.array([LONG, "x", "y"]).cast(type_), 100)
     if not pa.types.is_binary(type_):
-        (found,) = scanned(
-            open_table(pa.table({"unit": range(103), "value": texts})),
-            "count",
-            unit=Column("unit", Holds.INTEGERS),
-            column=Column("value", Holds.TEXT),
-            candidates=PublicCandidates.given(["x", "y", LONG]),
-        )
-        assert found.counts.tolist() == [1, 1, 100]
+        assert count(pa.table({"unit": range(103), "value": texts}), ["x", "y", LONG]) == [1, 1, 100]
     parts = [part for (part,) in pieces([texts])]
     assert pa.chunked_array(parts).equals(pa.chunked_array([texts]))
     assert max(map(len, parts[:-1])) == PIECE_BYTES // len(LONG)
@@ -115,7 +92,4 @@ def test_long_text_in_a_file_is_written_out_in_pieces(tmp_path: Path) -> None:
 def test_a_relation_of_text_that_is_not_utf8() -> None:
     raw = pa.array([b"ann", b"bob", b"\xff\xc3"])
     rows = pa.table({"unit": pa.Array.from_buffers(pa.string(), 3, raw.buffers()), "value": [1, 1, 1]})
-    table = open_table(duckdb.connect().from_arrow(rows))
-    asked = {"unit": table.unit("unit"), "column": table.column("value")}
-    (found,) = scanned(table, "count", **asked, candidates=PublicCandidates.given([1]))
-    assert found.counts.tolist() == [2]
+    assert count(duckdb.connect().from_arrow(rows), [1]) == [2]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import cache
 from itertools import chain, cycle, islice, permutations
 from pathlib import Path
@@ -26,13 +25,9 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.columns import Amount, Grouping
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows import engines, placed
 from tests.rows.engines import Source
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened, count, opened
 from tests.slow import SLOW
 
 pytestmark = engines.deprecations
@@ -173,18 +168,12 @@ def neighbours(names: Sequence[str], number: int) -> list[tuple[str, ...]]:
     return [tuple(islice(cycle(names), start, start + number)) for start in range(len(names))]
 
 
-def totals(table: Table, unit: str, column: str, part: str, amount: str) -> list[list[int]]:
+def totals(table: Opened, unit: str, column: str, part: str, amount: str) -> list[list[int]]:
     """What the units' amounts add up to."""
-    found = scanned(
-        table,
-        "total",
-        unit=table.unit(unit),
-        column=table.column(column),
-        candidates=PublicCandidates.given(range(DIFFERENT)),
-        amount=Amount(table.column(amount), Fraction(1), 0, MOST),
-        grouping=Grouping(table.column(part), PublicCandidates.given(GROUPS), len(GROUPS)),
+    listed = range(DIFFERENT)
+    return table.totals(
+        amount, (0, MOST), unit=unit, column=column, candidates=listed, groups=(part, GROUPS, len(GROUPS))
     )
-    return [each.totals.tolist() for each in found]
 
 
 def true_totals(names: Sequence[str], unit: str, column: str, part: str, amount: str) -> list[list[int]]:
@@ -197,17 +186,10 @@ def true_totals(names: Sequence[str], unit: str, column: str, part: str, amount:
     return [[clipped[what, where] for what in range(DIFFERENT)] for where in GROUPS]
 
 
-def counts(table: Table, unit: str, column: str, part: str) -> list[list[int]]:
+def counts(table: Opened, unit: str, column: str, part: str) -> list[list[int]]:
     """How many units there are, of text."""
-    found = scanned(
-        table,
-        "count",
-        unit=table.unit(unit),
-        column=table.column(column),
-        candidates=PublicCandidates.given(list(map(as_text, range(DIFFERENT)))),
-        grouping=Grouping(table.column(part), PublicCandidates.given(list(map(as_text, GROUPS))), len(GROUPS)),
-    )
-    return [each.counts.tolist() for each in found]
+    groups = (part, list(map(as_text, GROUPS)), len(GROUPS))
+    return table.counts(column, list(map(as_text, range(DIFFERENT))), unit=unit, groups=groups)
 
 
 def true_counts(names: Sequence[str], unit: str, column: str, part: str) -> list[list[int]]:
@@ -216,17 +198,10 @@ def true_counts(names: Sequence[str], unit: str, column: str, part: str) -> list
     return [[found[what, where] for what in range(DIFFERENT)] for where in GROUPS]
 
 
-def values(table: Table, unit: str, column: str) -> list[float]:
+def values(table: Opened, unit: str, column: str) -> list[float]:
     """The numbers of all rows."""
-    (found,) = scanned(
-        table,
-        "gather",
-        unit=table.unit(unit),
-        column=table.column(column),
-        domain=PublicDomain.given((0, DIFFERENT)),
-        max_rows_per_unit=ROWS,
-    )
-    return sorted(found.values.tolist())
+    (found,) = table.numbers(column, (0, DIFFERENT), unit=unit, most=ROWS)
+    return found
 
 
 def check(source: Source, names: Sequence[str], *, every: int = 2) -> None:
@@ -317,10 +292,7 @@ def test_fields_of_structs_are_no_columns(engine: str, tmp_path: Path) -> None:
     if engine in ("pandas", "batch", "iceberg"):
         pytest.skip("no way of its own to such a column, or no such table")
     table = engines.PLACERS[engine](STRUCT, tmp_path).opened()
-    (found,) = scanned(
-        table, "count", unit=table.unit("a.b"), column=table.column("a.c"), candidates=PublicCandidates.given([1, 2, 3])
-    )
-    assert found.counts.tolist() == [0, 3, 1]
+    assert count(table, [1, 2, 3], unit="a.b", column="a.c") == [0, 3, 1]
     assert values(table, "unit", "a.b") == [1, 2, 3, 4]
 
 
@@ -371,10 +343,10 @@ def test_tables_of_any_name_on_a_server(postgres: sa.Engine, name: str) -> None:
         connection.execute(f"CREATE TABLE {where} AS SELECT * FROM {given}")
         try:
             if named != name:
-                assert values(open_table(url, table=named), "unit", name) == [2, 2, 2, 3]
+                assert values(opened(url, table=named), "unit", name) == [2, 2, 2, 3]
             else:
                 with pytest.raises(InvalidDataError, match="a table with columns that this user may read"):
-                    open_table(url, table=name)  # a dot leads into a schema
+                    opened(url, table=name)  # a dot leads into a schema
         finally:
             connection.execute(f"DROP TABLE {where}")
             if named != name:

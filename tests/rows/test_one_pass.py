@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,16 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.errors import SelectionError
-from dpselect.rows import statements
 from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.scan import Scan
-from dpselect.rows.table import ColumnRows, Rows, Table
+from dpselect.rows.table import ColumnRows, Rows
 from dpselect.session.described import seen
 from dpselect.session.paying import TableQuestion, gathered
-from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import PLACERS
 from tests.rows.laws import Questions
 from tests.rows.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, ROWS
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened, opened
 from tests.slow import SLOW
+from tests.watched import before_each_pass
 
 STREAMS = ("csv", "parquet", "duckdb", *(("json", "pandas", "csv-glob") if SLOW else ()))
 CHOSEN: dict[str, Any] = {"by": "page", "groups": [1, 2], "max_groups_per_unit": 1}
@@ -47,20 +42,14 @@ def plain(summary: Any) -> Any:
     return getattr(summary, "__dict__", summary)
 
 
-def planned(table: Any, names: list[str]) -> tuple[Rows, list[TableQuestion]]:
-    rows = Rows(table, origin="", unit="who")
-    asked = Questions(rows)
-    return rows, [QUESTIONS[name](asked) for name in names]
+def planned(table: Opened, names: list[str]) -> list[TableQuestion]:
+    asked = Questions(Rows(table.table, origin="", unit="who"))
+    return [QUESTIONS[name](asked) for name in names]
 
 
 def together(asked: list[TableQuestion]) -> list[Any]:
     assert all(isinstance(each.rows, ColumnRows) for each in asked)
     return gathered(asked)
-
-
-def summaries(table: Table, asked: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
-    """The summaries of these names, from one pass."""
-    return table.answers([partial(getattr(statements, name), **arguments) for name, arguments in asked])
 
 
 @pytest.mark.sampled(1)
@@ -69,23 +58,17 @@ def test_every_question_reads_together_what_it_reads_alone(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = list(QUESTIONS)
-    _, asked = planned(PLACERS[engine](ROWS, tmp_path).opened(), names)
+    asked = planned(PLACERS[engine](ROWS, tmp_path).opened(), names)
     alone = [plain(*gathered([each])) for each in asked]
-    passes: list[object] = []
-    attach = Scan.attach
-
-    def counting(self: Scan, connection: Any) -> None:
-        passes.append(self)
-        attach(self, connection)
-
-    monkeypatch.setattr(Scan, "attach", counting)
+    passes: list[str] = []
+    before_each_pass(monkeypatch, passes.append)
     found = [plain(each) for each in together(asked)]
     assert dict(zip(names, found, strict=True)) == dict(zip(names, alone, strict=True))
     assert len(passes) == 1
 
 
 def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
+    asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
     alone = [plain(*gathered([each])) for each in asked]
     assert [plain(each) for each in together(asked)] == alone
     cells = engine._cells  # pyright: ignore[reportPrivateUsage]
@@ -98,15 +81,12 @@ def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_column_read_by_other_rules_is_read_apart(tmp_path: Path) -> None:
     """A long text is no number, and a text of its own."""
     long = "0" * 2000 + "7"
-    table = pa.table({"who": [1, 2, 3], "x": [long, "7", "8"]})
-    rows: Rows = PLACERS["csv"](table, tmp_path).asked("who")._rows  # pyright: ignore
-    about = {"unit": rows.unit_column, "column": rows.check("x")}
-    asked = [
-        ("count", about | {"candidates": PublicCandidates.given(given)}) for given in ([7, 8], [long, "8"], ["7", "8"])
-    ]
+    table = PLACERS["csv"](pa.table({"who": [1, 2, 3], "x": [long, "7", "8"]}), tmp_path).opened()
+    asked = [[7, 8], [long, "8"], ["7", "8"]]
     for order in (asked, asked[::-1]):
-        alone = [scanned(rows.table, "count", **arguments)[0].counts.tolist() for _, arguments in order]
-        assert [each[0].counts.tolist() for each in summaries(rows.table, order)] == alone  # pyright: ignore
+        alone = [table.counts("x", listed, unit="who")[0] for listed in order]
+        both = table.found([table.asked("count", unit="who", column="x", candidates=listed) for listed in order])
+        assert [each[0].counts.tolist() for each in both] == alone
     assert alone == [[1, 1]] * 3
 
 
@@ -115,12 +95,11 @@ def test_each_question_chooses_rows_by_itself(whole: bool, monkeypatch: pytest.M
     """Of two rows of each unit either is as likely, and one question's choice says nothing of another's."""
     units = 4000
     values = np.arange(2 * units) if whole else np.arange(2 * units) + 0.25
-    rows: Any = dps.Dataset(pa.table({"who": np.arange(2 * units) // 2, "x": values}), unit="who")._rows  # pyright: ignore
-    domain = PublicDomain.given((0, 2 * units), step=1 if whole else 0.25)
-    about = {"unit": rows.unit_column, "column": rows.check("x"), "domain": domain, "max_rows_per_unit": 1}
+    table = opened(pa.table({"who": np.arange(2 * units) // 2, "x": values}))
+    asked = table.kept("x", (0, 2 * units), unit="who", step=1 if whole else 0.25)
 
     def chosen() -> tuple[np.ndarray, np.ndarray]:
-        first, second = (np.sort(each[0].values) for each in summaries(rows.table, [("gather", about)] * 2))
+        first, second = (np.sort(each[0].values) for each in table.found([asked] * 2))
         assert (first // 2).astype(int).tolist() == (second // 2).astype(int).tolist() == list(range(units))
         return first % 2 >= 1, second % 2 >= 1
 
@@ -168,11 +147,11 @@ def test_one_value_of_each_unit_in_several_words(number: int) -> None:
 
 
 def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram", "values"])
+    asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram", "values"])
     alone = [plain(*gathered([each])) for each in asked]
 
     def full(*_: Any, **__: Any) -> Any:
-        raise SelectionError("Reading the table needs more memory than there is.")
+        raise dps.SelectionError("Reading the table needs more memory than there is.")
 
     real: Any = engine.answer
     monkeypatch.setattr(
@@ -182,15 +161,15 @@ def test_what_does_not_fit_together_is_read_alone(tmp_path: Path, monkeypatch: p
 
 
 def test_other_failures_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram"])
+    asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "histogram"])
     (tmp_path / next(tmp_path.iterdir()).name).unlink()
-    with pytest.raises(SelectionError, match="source="):
+    with pytest.raises(dps.SelectionError, match="source="):
         together(asked)
 
 
 def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = ROWS.select(["page", "age"]).append_column("who", pa.array(range(len(ROWS))))
-    rows = Rows(PLACERS["parquet"](numbers, tmp_path).opened(), origin="", unit="who")
+    rows = Rows(PLACERS["parquet"](numbers, tmp_path).opened().table, origin="", unit="who")
     asked = Questions(rows)
     both = [
         asked.histogram("page", candidates=range(5), epsilon=1.0),
@@ -198,12 +177,10 @@ def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkey
         asked.histogram("age", candidates=range(20, 30), epsilon=1.0),
     ]
     alone = [plain(*gathered([each])) for each in both]
-    direct: list[object] = []
-    attach = Scan.attach
-    monkeypatch.setattr(Scan, "attach", lambda *given: (direct.append(0), attach(*given))[1])
-    monkeypatch.setattr(Scan, "reader", lambda *_: pytest.fail("a stream was read"))
+    passes: list[str] = []
+    before_each_pass(monkeypatch, passes.append)
     assert [plain(each) for each in together(both)] == alone
-    assert direct == [0]
+    assert passes == ["files"]
 
 
 def test_a_seeded_block_repeats_its_answers(tmp_path: Path) -> None:

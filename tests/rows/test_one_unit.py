@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import psycopg
@@ -13,12 +13,10 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.rows import spark
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates
 from tests.rows import engines
-from tests.rows.engines import Opener
+from tests.rows.engines import Source
 from tests.rows.model import unit_of
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened, count, opened
 
 pytestmark = engines.deprecations
 
@@ -70,16 +68,14 @@ def asked(spellings: list[list[str]]) -> pa.Table:
     return pa.table({"who": [cell for cell, _ in rows], "page": pa.array([page for _, page in rows], pa.int64())})
 
 
-def units(table: Any, pages: int) -> tuple[list[int], int]:
+def units(table: Opened, pages: int) -> tuple[list[int], int]:
     """How many units have each page, and how many there are."""
-    about = {"unit": table.unit("who"), "column": table.column("page")}
-    (each,) = scanned(table, "count", **about, candidates=PublicCandidates.given(range(pages)))
-    together = scanned(table, "units", unit=table.unit("who"))
-    return each.counts.tolist(), together[0]
+    (together,) = table.units(unit="who")
+    return count(table, range(pages), unit="who", column="page"), together
 
 
-def test_a_unit_is_one_however_it_is_written(opened: Opener) -> None:
-    assert units(opened(asked(SPELLINGS)), len(SPELLINGS)) == ([1] * len(SPELLINGS), len(SPELLINGS))
+def test_a_unit_is_one_however_it_is_written(place: Callable[[pa.Table], Source]) -> None:
+    assert units(place(asked(SPELLINGS)).opened(), len(SPELLINGS)) == ([1] * len(SPELLINGS), len(SPELLINGS))
 
 
 def test_the_model_has_the_same_units() -> None:
@@ -92,11 +88,11 @@ def test_numbers_of_json_lines_and_of_objects(tmp_path: Path) -> None:
     """1 and 1.0 are numbers there, and "1" is a text; one person has written all of them, another one 2.0."""
     lines = ['{"who": 1, "page": 0}', '{"who": 1.0, "page": 0}', '{"who": "1", "page": 0}', '{"who": 2.0, "page": 0}']
     (tmp_path / "t.jsonl").write_text("\n".join(lines) + "\n")
-    assert units(open_table(tmp_path / "t.jsonl"), 1) == ([2], 2)
+    assert units(opened(tmp_path / "t.jsonl"), 1) == ([2], 2)
     objects = pd.DataFrame({"who": pd.Series([1, 1.0, "1", "1.0", 2.0], dtype=object), "page": [0] * 5})
-    assert units(open_table(objects), 1) == ([2], 2)
+    assert units(opened(objects), 1) == ([2], 2)
     doubles = pd.DataFrame({"who": [1, 1.0, 2.0, None], "page": [0] * 4})
-    assert units(open_table(doubles), 1) == ([2], 2)
+    assert units(opened(doubles), 1) == ([2], 2)
 
 
 def test_values_are_compared_as_before(tmp_path: Path) -> None:
@@ -104,10 +100,7 @@ def test_values_are_compared_as_before(tmp_path: Path) -> None:
     values = ["7", "7.0", "Zo\u00eb", "Zoe\u0308", "x\u00a0"]
     rows = [json.dumps({"who": place, "page": value}) for place, value in enumerate(values)]
     (tmp_path / "t.jsonl").write_text("\n".join(rows) + "\n")
-    table = open_table(tmp_path / "t.jsonl")
-    about = {"unit": table.unit("who"), "column": table.column("page")}
-    (found,) = scanned(table, "count", **about, candidates=PublicCandidates.given(values))
-    assert found.counts.tolist() == [1] * 5
+    assert count(tmp_path / "t.jsonl", values, unit="who", column="page") == [1] * 5
 
 
 def test_what_a_server_cannot_normalize_is_compared_as_it_is(postgres: sa.Engine) -> None:
@@ -116,10 +109,10 @@ def test_what_a_server_cannot_normalize_is_compared_as_it_is(postgres: sa.Engine
         connection.execute("CREATE TABLE spelled_at_length (who text, page bigint)")
         for cell in ("e\u0301", "\u00e9"):
             connection.execute("INSERT INTO spelled_at_length VALUES (%s, 0), (repeat(%s, 600000), 1)", [cell, cell])
-    assert units(open_table(url, table="spelled_at_length"), 2) == ([1, 2], 3)
+    assert units(opened(url, table="spelled_at_length"), 2) == ([1, 2], 3)
 
 
 def test_a_spark_that_may_not_call_java_still_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = engines.spark_frame(asked([["7", "7.0\u00a0"], ["Zo\u00eb"], ["Zoe\u0308"]]))
     monkeypatch.setattr(spark, "_NORMAL_FORM", "TRY_REFLECT('nobody.knows.Normalizer', 'compose', {}, false)")
-    assert units(open_table(frame), 3) == ([1, 1, 1], 3)
+    assert units(opened(frame), 3) == ([1, 1, 1], 3)

@@ -18,23 +18,17 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from dpselect.errors import InvalidDataError, SelectionError
+from dpselect import SelectionError
+from dpselect.errors import InvalidDataError
 from dpselect.rows.duckdb import cells, connection, engine
 from dpselect.rows.duckdb.scan import Scan
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.attacks.reachable import reachable
-from tests.rows.tables import count, scanned, write_csv, write_parquet
-
-CANDIDATES = PublicCandidates.given(range(100))
+from tests.rows.tables import Opened, count, opened, write_csv, write_parquet
 
 
-def run(table: Table, **options: Any) -> CandidateCounts:
-    (counts,) = scanned(
-        table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=CANDIDATES, **options
-    )
-    return counts
+def run(table: Opened, **options: Any) -> list[int]:
+    (found,) = table.counts("value", range(100), **options)
+    return found
 
 
 @pytest.fixture(scope="module", params=["csv", "streamed", "parquet"])
@@ -50,13 +44,13 @@ def large_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture
-def large(large_file: Path) -> Table:
-    return open_table(large_file)
+def large(large_file: Path) -> Opened:
+    return opened(large_file)
 
 
 @pytest.mark.sampled(2)
 def test_progress_goes_up_to_the_end_on_the_callers_thread(
-    large: Table, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    large: Opened, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     short_units = cells.short_units
@@ -75,7 +69,7 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
         threads.add(threading.get_ident())
         looked.release()
 
-    assert run(large, progress=progress).counts.tolist() == [10_000] * 100
+    assert run(large, progress=progress) == [10_000] * 100
     assert seen == sorted(seen)
     assert 0.0 <= seen[0] <= seen[-1] <= 1.0
     assert seen[0] < seen[-1] or "[parquet]" in request.node.name  # the engine says little if it is quick
@@ -84,7 +78,7 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, ZeroDivisionError])
 def test_a_scan_can_be_interrupted(
-    large: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+    large: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
 ) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -110,7 +104,7 @@ def test_a_scan_can_be_interrupted(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_more_interrupts_leave_no_thread_behind(large: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_interrupts_leave_no_thread_behind(large: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     before, presses = threading.active_count(), iter(range(5))
 
@@ -129,7 +123,7 @@ def test_more_interrupts_leave_no_thread_behind(large: Table, monkeypatch: pytes
 
 
 def test_control_c_while_the_other_thread_starts_leaves_nothing_behind(
-    large: Table, monkeypatch: pytest.MonkeyPatch
+    large: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, start = threading.active_count(), threading.Thread.start
 
@@ -166,7 +160,7 @@ def test_a_file_that_changed_since_it_was_described(tmp_path: Path) -> None:
             write_parquet(tmp_path / "o.parquet", [(1, "2")]).read_bytes(),
         ),
     ):
-        table = open_table(path)
+        table = opened(path)
         path.write_bytes(other)
         with pytest.raises(InvalidDataError, match="changed while it was read"):
             run(table)
@@ -191,7 +185,7 @@ def test_engine_errors_are_replaced(
     def fail(*_: object) -> None:
         raise error("SENTINEL")
 
-    table = open_table(write_csv(tmp_path / "t.csv", [b"1,2"]))
+    table = opened(write_csv(tmp_path / "t.csv", [b"1,2"]))
     monkeypatch.setattr(Scan, "attach", fail)
     with pytest.raises(SelectionError, match=text) as caught:
         run(table)
@@ -253,8 +247,8 @@ def test_counting_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pyt
     text = tmp_path / "text.parquet"
     names = pa.array(units[:800_000]).cast(pa.string())
     pq.write_table(pa.table({"unit": names, "value": units[:800_000] % 7}), text)
-    tables = [open_table(each, memory_limit=32_000_000) for each in (path, text)]
-    assert [sum(run(table).counts.tolist()) for table in tables] == [1_500_000, 800_000]
+    tables = [opened(each, memory_limit=32_000_000) for each in (path, text)]
+    assert [sum(run(table)) for table in tables] == [1_500_000, 800_000]
     monkeypatch.setitem(connection.SETTINGS, "max_temp_directory_size", "0KB")
     for table in tables:
         with pytest.raises(SelectionError, match="more memory or temporary disk space"):

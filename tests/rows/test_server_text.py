@@ -11,12 +11,7 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.columns import Grouping
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates
-from tests.rows.tables import scanned
-from tests.rows.test_server_types import counted
+from tests.rows.tables import Opened, count, opened
 
 VALUES: Mapping[str, Sequence[str]] = {
     "address": ("08002B010203",),
@@ -32,7 +27,7 @@ VALUES: Mapping[str, Sequence[str]] = {
 
 TYPES = "CREATE DOMAIN address AS macaddr; CREATE DOMAIN remote AS address; CREATE TYPE mood AS ENUM ('glad', ' Sad')"
 
-Opener = Callable[[str], Table]
+Opener = Callable[[str], Opened]
 """Opens the table of that name."""
 
 
@@ -43,7 +38,7 @@ def url_of(server: sa.Engine, database: str = "postgres") -> str:
 
 @pytest.fixture
 def opener(postgres: sa.Engine) -> Opener:
-    return lambda name: open_table(url_of(postgres), table=name)
+    return lambda name: opened(url_of(postgres), table=name)
 
 
 @pytest.fixture(scope="module")
@@ -66,20 +61,15 @@ def test_text_is_what_the_server_shows(typed: psycopg.Connection, opener: Opener
     with typed.cursor().copy("COPY (SELECT DISTINCT value FROM shown WHERE value IS NOT NULL) TO STDOUT") as copy:
         shown = [bytes(line).decode().rstrip("\n") for line in copy]
     table = opener("shown")
-    assert counted(table, "unit", "value", [*shown, "10.0.0.9", "08002B010203"]) == [*[3] * len(shown), 0, 0]
-    assert counted(table, "value", "one", [1]) == [len(shown)]
-    one = PublicCandidates.given([1])
-    grouping = Grouping(table.column("value"), PublicCandidates.given(shown), len(shown))
-    found = scanned(
-        table, "count", unit=table.unit("unit"), column=table.column("one"), candidates=one, grouping=grouping
-    )
-    assert [group.counts.tolist() for group in found] == [[3]] * len(shown)
+    assert count(table, [*shown, "10.0.0.9", "08002B010203"]) == [*[3] * len(shown), 0, 0]
+    assert count(table, [1], unit="value", column="one") == [len(shown)]
+    assert table.counts("one", [1], groups=("value", shown, len(shown))) == [[3]] * len(shown)
 
 
 def test_blanks_that_fill_a_column_up_are_none(typed: psycopg.Connection, opener: Opener) -> None:
     typed.execute("DROP TABLE IF EXISTS shown; CREATE TABLE shown (unit int, value char(5))")
     typed.execute("INSERT INTO shown VALUES (1, 'ab'), (2, ' ab ')")
-    assert counted(opener("shown"), "unit", "value", ["ab", " ab", "ab   "]) == [1, 1, 0]
+    assert count(opener("shown"), ["ab", " ab", "ab   "]) == [1, 1, 0]
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +99,7 @@ def test_names_that_are_no_text(database: Callable[..., str]) -> None:
     with psycopg.connect(url, autocommit=True, client_encoding="LATIN1") as connection:
         connection.execute('DROP TABLE IF EXISTS named; CREATE TABLE named ("é" int, unit int, value int)')
     with pytest.raises(InvalidDataError, match="table='named': expected columns whose names are valid UTF-8") as caught:
-        open_table(url, table="named")
+        opened(url, table="named")
     assert caught.value.__context__ is None
 
 
@@ -148,4 +138,4 @@ def test_a_url_speaks_unicode_whatever_else_is_said(
     else:
         option = "client_encoding=" if given_in == "the URL" else "options=-cclient_encoding%3D"
         url += f"{'&' if '?' in url else '?'}{option}{spoken}"
-    assert counted(open_table(url, table="spoken"), "unit", "wé", ["a", "b", "é", "€", "あ"]) == [1, 0, 1, 1, 0]
+    assert count(url, ["a", "b", "é", "€", "あ"], column="wé", table="spoken") == [1, 0, 1, 1, 0]

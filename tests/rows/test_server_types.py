@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -11,28 +10,25 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.columns import Holds
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates, PublicDomain
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened, count, gather, opened
 
 NUMERICS = ["numeric(39,0)", "numeric(78,0)", "numeric(60,2)", "numeric(38,0)", "numeric"]
 DOMAINS = "CREATE DOMAIN named AS text; CREATE DOMAIN renamed AS named; CREATE DOMAIN rated AS numeric(5,2)"
 
+NOTHING = "values of a type that no question can use"
 HELD = {
-    **dict.fromkeys(("text", "varchar(3)", "char(3)", '"char"', "name", "named", "renamed"), Holds.TEXT),
-    **dict.fromkeys(("uuid", "macaddr", "macaddr8"), Holds.TEXT),
-    **dict.fromkeys(("smallint", "int", "bigint"), Holds.INTEGERS),
-    **dict.fromkeys(("time", "timetz", "timestamp", "timestamptz", "interval"), Holds.TIMES),
-    **dict.fromkeys(("money", "bit(3)", "bit varying", "xml", "point", "tsvector", "inet", "cidr", "oid"), Holds.OTHER),
-    **dict.fromkeys(("int[]", "json", "jsonb", "int4range", "pg_am"), Holds.NESTED),
-    "real": Holds.SHORT_FLOATS,
-    "float": Holds.FLOATS,
-    "rated": Holds.DECIMALS,
-    "date": Holds.DATES,
-    "boolean": Holds.BOOLEANS,
-    "bytea": Holds.BYTES,
+    **dict.fromkeys(("text", "varchar(3)", "char(3)", '"char"', "name", "named", "renamed"), "text"),
+    **dict.fromkeys(("uuid", "macaddr", "macaddr8"), "text"),
+    **dict.fromkeys(("smallint", "int", "bigint"), "whole numbers"),
+    **dict.fromkeys(("time", "timetz", "timestamp", "timestamptz", "interval"), "times"),
+    **dict.fromkeys(("money", "bit(3)", "bit varying", "xml", "point", "tsvector", "inet", "cidr", "oid"), NOTHING),
+    **dict.fromkeys(("int[]", "json", "jsonb", "int4range", "pg_am"), "nested values"),
+    "real": "32-bit floating-point numbers",
+    "float": "floating-point numbers",
+    "rated": "decimal numbers",
+    "date": "dates",
+    "boolean": "booleans",
+    "bytea": "bytes",
 }
 
 
@@ -54,46 +50,34 @@ def fill(url: str, values: dict[str, str]) -> None:
         connection.execute("INSERT INTO typed VALUES (3, 2)")
 
 
-def counted(table: Table, unit: str, column: str, candidates: list[Any]) -> list[int]:
-    given = PublicCandidates.given(candidates)
-    (found,) = scanned(table, "count", unit=table.unit(unit), column=table.column(column), candidates=given)
-    return found.counts.tolist()
+def counted(table: Opened, unit: str, column: str, candidates: list[Any]) -> list[int]:
+    return count(table, candidates, unit=unit, column=column)
 
 
-def gathered(table: Table, column: str) -> list[float]:
-    domain = PublicDomain.given((0, 2**40))
-    (found,) = scanned(
-        table, "gather", unit=table.unit("unit"), column=table.column(column), domain=domain, max_rows_per_unit=1
-    )
-    return found.values.tolist()
-
-
-@pytest.fixture
-def opened(url: str) -> Callable[[], Table]:
-    """Opens the table ``typed``."""
-    return lambda: open_table(url, table="typed")
+def gathered(table: Opened, column: str) -> list[float]:
+    return gather(table, bounds=(0, 2**40), column=column)
 
 
 @pytest.mark.sampled(1)
-def test_decimals_of_any_width(url: str, opened: Callable[[], Table]) -> None:
+def test_decimals_of_any_width(url: str) -> None:
     fill(url, dict.fromkeys(NUMERICS, "300"))
-    table = opened()
+    table = opened(url, table="typed")
     assert counted(table, "unit", "value", [1, 2]) == [2, 1]
     for name in NUMERICS:
-        assert table.column(name).holds is Holds.DECIMALS
+        assert table.holds(name) == "decimal numbers"
         assert counted(table, "unit", name, [300, 0]) == [2, 0]
         assert counted(table, name, "value", [1, 2]) == [1, 0]
         assert gathered(table, name) == [300.0] * 2
 
 
-def test_what_a_column_holds(url: str, opened: Callable[[], Table]) -> None:
+def test_what_a_column_holds(url: str) -> None:
     fill(url, dict.fromkeys(HELD, "NULL"))
-    table = opened()
-    assert {name: table.column(name.strip('"')).holds for name in HELD} == HELD
+    table = opened(url, table="typed")
+    assert {name: table.holds(name.strip('"')) for name in HELD} == HELD
     for name, held in HELD.items():
-        if held in (Holds.OTHER, Holds.NESTED):
+        if held in (NOTHING, "nested values"):
             with pytest.raises(InvalidDataError, match=f"This one holds {held}"):
-                table.unit(name)
+                table.units(unit=name)
             for candidate in (1, 1.5, "x"):
                 with pytest.raises(InvalidDataError, match=f"This one holds {held}"):
                     counted(table, "unit", name, [candidate])
@@ -104,7 +88,7 @@ def test_what_a_column_holds(url: str, opened: Callable[[], Table]) -> None:
 def test_decimals_with_more_places_than_digits_and_with_fewer_than_none(url: str) -> None:
     """By URL alone: Ibis itself makes no table of them."""
     fill(url, {"numeric(3,5)": "0.00125", "numeric(3,-2)": "1249"})
-    table = open_table(url, table="typed")
+    table = opened(url, table="typed")
     assert counted(table, "unit", "value", [1, 2]) == [2, 1]
     assert counted(table, "unit", "numeric(3,5)", [0.00125, 0.001]) == [2, 0]
     assert counted(table, "unit", "numeric(3,-2)", [1200, 1249]) == [2, 0]
@@ -113,7 +97,7 @@ def test_decimals_with_more_places_than_digits_and_with_fewer_than_none(url: str
 
 def test_domains_are_asked_about(url: str) -> None:
     fill(url, {"renamed": "'x'", "rated": "1.50"})
-    table = open_table(url, table="typed")
+    table = opened(url, table="typed")
     assert counted(table, "unit", "renamed", ["x", "y"]) == [2, 0]
     assert counted(table, "unit", "rated", [1.5, 2.5]) == [2, 0]
     assert gathered(table, "rated") == [1.5] * 2
@@ -123,14 +107,14 @@ def test_domains_are_asked_about(url: str) -> None:
 
 def test_types_that_a_server_writes_in_several_ways_are_refused_with_what_to_do(url: str) -> None:
     fill(url, {"inet": "'10.0.0.1/24'", "cidr": "'10.0.0.0/8'", "oid": "4294967295"})
-    table = open_table(url, table="typed")
+    table = opened(url, table="typed")
     for name in ("inet", "cidr", "oid"):
         with pytest.raises(InvalidDataError, match="Convert it first, for example to numbers or text"):
-            table.unit(name)
+            table.units(unit=name)
     view = 'SELECT unit, host("inet") AS inet, CAST("cidr" AS text) AS cidr, CAST("oid" AS bigint) AS oid FROM typed'
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE OR REPLACE VIEW written AS {view}")
-    table = open_table(url, table="written")
+    table = opened(url, table="written")
     assert counted(table, "unit", "inet", ["10.0.0.1"]) == [2]
     assert counted(table, "unit", "cidr", ["10.0.0.0/8"]) == [2]
     assert gathered(table, "oid") == [2.0**32 - 1] * 2
@@ -144,6 +128,6 @@ def test_values_are_those_of_the_table_however_a_role_wants_them_written(url: st
         for setting in ("extra_float_digits = -12", "datestyle = 'German'"):
             connection.execute(f"ALTER ROLE untidy SET {setting}")
         connection.execute("ALTER ROLE untidy SET default_transaction_isolation = 'serializable'")
-    table = open_table(url.replace("//postgres:", "//untidy:"), table="typed")
+    table = opened(url.replace("//postgres:", "//untidy:"), table="typed")
     assert sorted(gathered(table, "float")) == [0.1234567890123, 0.1234567890123]
     assert counted(table, "unit", "date", [datetime.date(2026, 2, 1), datetime.date(2026, 1, 2)]) == [2, 0]

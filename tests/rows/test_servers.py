@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-from typing import Any
 from urllib.parse import quote
 
 import psycopg
@@ -17,11 +16,9 @@ import dpselect as dps
 from dpselect.cli.main import main
 from dpselect.errors import InvalidDataError, TableUnavailableError
 from dpselect.rows import postgres
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates
 from tests.rows import engines
-from tests.rows.tables import scanned
+from tests.rows.tables import Opened, count, gather, opened
+from tests.watched import between_look_and_reading
 
 ROWS = pa.table({"unit": ["ann", "bob", "secret name"], "value": [1, 1, 2]})
 
@@ -31,10 +28,8 @@ def placed(postgres: sa.Engine) -> tuple[str, str]:
     return engines.postgres_table(ROWS, postgres)
 
 
-def asked(table: Table) -> list[int]:
-    candidates = PublicCandidates.given([1, 2])
-    (counts,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
-    return counts.counts.tolist()
+def asked(table: Opened) -> list[int]:
+    return count(table, [1, 2])
 
 
 def execute(url: str, sql: str) -> list[tuple[object, ...]]:
@@ -55,33 +50,33 @@ def test_a_session_asks_a_server(placed: tuple[str, str]) -> None:
 @pytest.mark.parametrize("name", ["none", "public.none", "none.none", "Rows", "a.b.c", "x' OR 1=1 --", '"'])
 def test_a_table_that_is_not_there(placed: tuple[str, str], name: str) -> None:
     with pytest.raises(InvalidDataError, match="a table with columns that this user may read"):
-        open_table(placed[0], table=name)
+        opened(placed[0], table=name)
 
 
 @pytest.mark.parametrize("name", [None, "", 3, "a\0b"])
 def test_a_server_needs_the_name_of_a_table(placed: tuple[str, str], name: object) -> None:
     with pytest.raises(InvalidDataError, match="the name of a table"):
-        open_table(placed[0], table=name)
+        opened(placed[0], table=name)
 
 
 def test_only_a_server_takes_the_name_of_a_table() -> None:
     with pytest.raises(InvalidDataError, match="nothing, because the source is a table itself"):
-        open_table(ROWS, table="clicks")
+        opened(ROWS, table="clicks")
 
 
 def test_a_table_without_columns_and_one_without_the_column(placed: tuple[str, str]) -> None:
     execute(placed[0], "CREATE TABLE IF NOT EXISTS bare ()")
     with pytest.raises(InvalidDataError, match="table='bare': expected a table with columns"):
-        open_table(placed[0], table="bare")
+        opened(placed[0], table="bare")
     with pytest.raises(InvalidDataError, match="Did you mean 'value'"):
-        open_table(placed[0], table=placed[1]).column("Value")
+        opened(placed[0], table=placed[1]).holds("Value")
 
 
 def test_nobody_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
     with pytest.raises(TableUnavailableError) as caught:
-        open_table(f"postgresql://ann:hunter2@127.0.0.1:{port}/shop?password=hunter2", table="clicks")
+        opened(f"postgresql://ann:hunter2@127.0.0.1:{port}/shop?password=hunter2", table="clicks")
     assert str(caught.value).startswith(f"table at postgresql://ann@127.0.0.1:{port}/shop: the server cannot be")
     assert "hunter2" not in repr(caught.value)
     assert caught.value.__cause__ is None
@@ -91,19 +86,13 @@ def test_nobody_answers() -> None:
 @pytest.mark.parametrize("url", ["postgresql://", "postgresql://[", "postgresql://h:x/db", "postgres://u:p@h:99999/d"])
 def test_urls_that_are_none(url: str) -> None:
     with pytest.raises(TableUnavailableError):
-        open_table(url + "?connect_timeout=1&host=/nowhere", table="clicks")
+        opened(url + "?connect_timeout=1&host=/nowhere", table="clicks")
 
 
 def test_a_connection_that_breaks_half_way(placed: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    table = open_table(placed[0], table=placed[1])
+    table = opened(placed[0], table=placed[1])
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpselect'"
-    unchanged = postgres.check_unchanged
-
-    def slowly(connection: psycopg.Connection, *given: Any) -> None:
-        unchanged(connection, *given)
-        connection.execute("SELECT pg_sleep(3)")
-
-    monkeypatch.setattr(postgres, "check_unchanged", slowly)
+    between_look_and_reading(monkeypatch, lambda connection: connection.execute("SELECT pg_sleep(3)"))
     threading.Timer(0.7, lambda: execute(placed[0], cut)).start()
     with pytest.raises(TableUnavailableError, match="the connection broke before the answer arrived") as caught:
         asked(table)
@@ -122,14 +111,14 @@ def test_a_connection_that_breaks_while_the_columns_are_looked_up(
 
     monkeypatch.setattr(postgres, "columns_of_table", broken)
     with pytest.raises(TableUnavailableError) as caught:
-        open_table(placed[0], table=placed[1])
+        opened(placed[0], table=placed[1])
     expected = "table at postgresql://postgres@/postgres: the connection broke before the answer arrived."
     assert str(caught.value) == f"{expected} Nothing was charged: ask again"
 
 
 def test_what_a_server_says_of_a_row_is_not_passed_on(placed: tuple[str, str]) -> None:
     execute(placed[0], f"CREATE OR REPLACE VIEW broken AS SELECT unit, unit::int AS value FROM {placed[1]}")
-    table = open_table(placed[0], table="broken")
+    table = opened(placed[0], table="broken")
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
         asked(table)
     assert "secret" not in str(caught.value)
@@ -138,11 +127,9 @@ def test_what_a_server_says_of_a_row_is_not_passed_on(placed: tuple[str, str]) -
 
 
 def test_connections_can_only_read_and_leave_nothing(placed: tuple[str, str]) -> None:
-    table = open_table(placed[0], table=placed[1])
+    table = opened(placed[0], table=placed[1])
     before = execute(placed[0], "SELECT count(*) FROM pg_class")
-    candidates = PublicCandidates.given([1, *range(10, 3000), 2])
-    (counts,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
-    assert counts.counts.tolist() == [2, *[0] * 2990, 1]
+    assert count(table, [1, *range(10, 3000), 2]) == [2, *[0] * 2990, 1]
     assert execute(placed[0], "SELECT count(*) FROM pg_class") == before
     here = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpselect'"
     assert execute(placed[0], here) == [(0,)]
@@ -163,22 +150,12 @@ def test_types_only_this_server_has(placed: tuple[str, str]) -> None:
         " ('00000000-0000-0000-0000-000000000003', 'glad', 'ANN', '-1e-400', 'c'),"
         " (NULL, 'glad', 'Ann', 'Infinity', 'ab')) AS v (id, mood, name, n, c)",
     )
-    table = open_table(url, table="odd")
-
-    def counted(column: str, candidates: list[object]) -> list[int]:
-        asked = PublicCandidates.given(candidates)
-        (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column(column), candidates=asked)
-        return found.counts.tolist()
-
-    assert counted("mood", ["glad", "sad", "neither", "gl\0ad"]) == [2, 1, 0, 0]
-    assert counted("name", ["Ann", "ann"]) == [1, 1]
-    assert counted("c", ["ab", "c"]) == [2, 1]
-    assert counted("n", [0, 1]) == [0, 0]
-    domain = dps.summaries.PublicDomain.given((-5, 5))
-    (values,) = scanned(
-        table, "gather", unit=table.unit("unit"), column=table.column("n"), domain=domain, max_rows_per_unit=1
-    )
-    assert sorted(values.values.tolist()) == [0.0, 5.0]
+    table = opened(url, table="odd")
+    assert count(table, ["glad", "sad", "neither", "gl\0ad"], column="mood") == [2, 1, 0, 0]
+    assert count(table, ["Ann", "ann"], column="name") == [1, 1]
+    assert count(table, ["ab", "c"], column="c") == [2, 1]
+    assert count(table, [0, 1], column="n") == [0, 0]
+    assert gather(table, bounds=(-5, 5), column="n") == [0.0, 5.0]
 
 
 @pytest.mark.parametrize("given_in", ["the URL", "the environment"])
@@ -191,7 +168,7 @@ def test_options_of_the_user_are_kept(placed: tuple[str, str], monkeypatch: pyte
             url += ("&" if "?" in url else "?") + "options=" + quote(option)
         else:
             monkeypatch.setenv("PGOPTIONS", option)
-        assert asked(open_table(url, table=name)) == [0, 1]
+        assert asked(opened(url, table=name)) == [0, 1]
     finally:
         execute(placed[0], "DROP SCHEMA other CASCADE")
 
@@ -201,7 +178,7 @@ def test_a_table_that_this_user_may_not_read(placed: tuple[str, str]) -> None:
     execute(url, "CREATE ROLE stranger LOGIN")
     try:
         with pytest.raises(InvalidDataError, match="a table with columns that this user may read"):
-            open_table(make_url(url).set(username="stranger").render_as_string(), table=name)
+            opened(make_url(url).set(username="stranger").render_as_string(), table=name)
     finally:
         execute(url, "DROP ROLE stranger")
 

@@ -13,15 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
+from dpselect import Format
 from dpselect.errors import InvalidDataError
-from dpselect.formats import Format
-from dpselect.rows.columns import Holds
 from dpselect.rows.files.finding import ENDINGS_TEXT
 from dpselect.rows.files.source import FileSource
-from dpselect.rows.opening import open_table
-from dpselect.summaries import PublicCandidates
 from tests.formats.reading import counts as read
-from tests.rows.tables import count, scanned, write_csv, write_parquet
+from tests.rows.tables import count, opened, write_csv, write_parquet
 
 
 def refusal(source: Any) -> str:
@@ -153,17 +150,15 @@ def test_files_whose_columns_differ(tmp_path: Path) -> None:
     """Only those of the question have to agree, wherever they stand."""
     write_csv(tmp_path / "ann.csv", [b"1,2,x", b"2,2,y"], header=b"unit,value,note\n")
     write_csv(tmp_path / "bob.csv", [b"7,2,3", b"7,3,4", b"7,4"], header=b"more,value,unit\n")
-    both = open_table(tmp_path / "*.csv")
-    assert both.unit("unit").holds is Holds.ANYTHING
+    both = opened(tmp_path / "*.csv")
+    assert both.holds("unit") == "untyped values (CSV)"
     assert count(tmp_path / "*.csv", [2, 3]) == [3, 1]
     for name, said in (
         ("note", "is missing in"),
         ("more", "is missing in .*1 of 2 in sorted order. and holds untyped"),
     ):
         with pytest.raises(InvalidDataError, match=f"column='{name}'.*{said}") as refused:
-            scanned(
-                both, "count", unit=both.unit("unit"), column=both.column(name), candidates=PublicCandidates.given([1])
-            )
+            count(both, [1], column=name)
         assert "bob" not in str(refused.value)  # a name that only the glob found might be a person's
 
 
@@ -178,19 +173,13 @@ def test_typed_files_whose_columns_differ(write: Any, tmp_path: Path) -> None:
             (tmp_path / f"{name}.parquet").rename(tmp_path / f"{name}.arrow")
     source = tmp_path / ("*.parquet" if write is pq.write_table else "*.arrow")
     assert count(source, [5, 6]) == [3, 1]
-    table = open_table(source)
+    table = opened(source)
     with pytest.raises(
         InvalidDataError, match=r"other values in another file. It holds text in .*1 of 2.* and holds floa"
     ):
-        scanned(
-            table,
-            "count",
-            unit=table.unit("unit"),
-            column=table.column("other"),
-            candidates=PublicCandidates.given(["x"]),
-        )
+        count(table, ["x"], column="other")
     with pytest.raises(InvalidDataError, match=r"^unit='first'.* is missing in .*file 2 of 2"):
-        table.unit("first")
+        table.units(unit="first")
 
 
 def test_a_name_with_wildcards_that_exists_is_taken_literally(tmp_path: Path) -> None:
@@ -211,16 +200,15 @@ def test_globs_match_files_in_sorted_order(tmp_path: Path) -> None:
 
 
 def test_columns_are_told_by_exact_names(tmp_path: Path) -> None:
-    table = open_table(write_parquet(tmp_path / "t.parquet", [(1, 2)]))
+    table = opened(write_parquet(tmp_path / "t.parquet", [(1, 2)]))
     with pytest.raises(InvalidDataError, match=r"Did you mean 'value'\? The columns are: 'unit', 'value'\."):
-        table.column("Value")
+        table.holds("Value")
     with pytest.raises(InvalidDataError, match=r"^unit=3: expected the name of a column"):
-        table.unit(3)
-    spaced = open_table(write_csv(tmp_path / "t.csv", [], header=b'unit, value ,"a,b"\n'))
+        table.units(unit=3)
+    spaced = opened(write_csv(tmp_path / "t.csv", [], header=b'unit, value ,"a,b"\n'))
     with pytest.raises(InvalidDataError, match="blanks around a name are part of it"):
-        spaced.column("value")
-    assert spaced.column(" value ").name == " value "
-    assert spaced.column("a,b").name == "a,b"
+        spaced.holds("value")
+    assert spaced.holds(" value ") == spaced.holds("a,b") == "untyped values (CSV)"
 
 
 NESTED = [pa.list_(pa.int64()), pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64())]
@@ -230,7 +218,7 @@ NESTED = [pa.list_(pa.int64()), pa.struct([("a", pa.int64())]), pa.map_(pa.strin
 def test_units_that_cannot_be_told_apart_in_every_file(tmp_path: Path, type_: Any) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(None, 1)], types=(type_, None))
     with pytest.raises(InvalidDataError, match="a column of identifiers"):
-        open_table(path).unit("unit")
+        opened(path).units()
 
 
 @pytest.mark.parametrize(
@@ -263,7 +251,7 @@ def test_candidates_that_no_value_could_equal(tmp_path: Path, type_: Any, candid
 @pytest.mark.parametrize("url", ["sqlite:///x.sqlite", "mysql://ann:secret@db/shop", "duckdb:///x.db"])
 def test_of_databases_only_postgresql_is_read_by_its_url(url: str) -> None:
     with pytest.raises(InvalidDataError, match=r"postgresql://user@host/database.*other databases.*Ibis") as refused:
-        open_table(url, table="visits")
+        opened(url, table="visits")
     assert "secret" not in str(refused.value)
 
 
@@ -290,7 +278,7 @@ def test_the_way_out_of_another_separator_works(tmp_path: Path) -> None:
     assert "delimiter='semicolon'" in (hint := refusal(path))
     assert "quoted_line_breaks=True" in hint
     with pytest.raises(InvalidDataError, match="delimiter='semicolon'") as refused:
-        open_table(path, format=Format(quoted_line_breaks=True))
+        opened(path, format=Format(quoted_line_breaks=True))
     assert "quoted_line_breaks" not in str(refused.value)
     declared = Format(delimiter="semicolon", quoted_line_breaks=True)
     notes = ["a;b, c", 'two\r\nlines, "so"', "'plain' # no comment", "a\n\nb", "short"]
@@ -313,5 +301,5 @@ def test_the_way_out_of_another_separator_works(tmp_path: Path) -> None:
 )
 def test_what_may_hold_a_password_is_not_repeated(source: str) -> None:
     with pytest.raises(InvalidDataError, match="text that may hold a password") as refused:
-        open_table(source)
+        opened(source)
     assert "secret" not in str(refused.value)

@@ -17,11 +17,9 @@ from pyspark.errors import PySparkException
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.opening import open_table
 from dpselect.rows.spark import Spark, _unlogged  # pyright: ignore[reportPrivateUsage]
-from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.rows.engines import spark, spark_frame
-from tests.rows.tables import scanned
+from tests.rows.tables import count, gather, opened
 from tests.rows.test_damage import overwrite
 from tests.rows.test_disjoint_units import halves, rows_of, sums_add_up
 
@@ -47,41 +45,28 @@ def failing_once(folder: Path, frame: Any) -> Any:
 
 def test_a_task_that_runs_twice_gives_each_unit_its_rows_once(tmp_path: Path) -> None:
     frame = failing_once(tmp_path, spark_frame(ROWS))
-    table = open_table(frame)
-    domain = PublicDomain.given((0, 4 * UNITS))
-    (found,) = scanned(
-        table, "gather", unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=2
-    )
+    found = gather(frame, bounds=(0, 4 * UNITS), most=2)
     assert os.listdir(tmp_path)  # tasks did die
-    whose = found.values.astype(int) // 4
+    whose = np.array(found).astype(int) // 4
     assert np.bincount(whose, minlength=UNITS).tolist() == [2] * UNITS
-    assert len(set(found.values.tolist())) == 2 * UNITS
+    assert len(set(found)) == 2 * UNITS
 
 
 def test_repeated_rows_of_a_unit_count_once() -> None:
     rows = pa.table({"unit": [1, 1, 2, 1, None, 3], "value": ["a", "a", "a", "b", "a", "c"]})
-    table = open_table(spark_frame(rows))
-    names = PublicCandidates.given(["a", "b"])
-    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=names)
-    assert found.counts.tolist() == [2, 1]
+    assert count(spark_frame(rows), ["a", "b"]) == [2, 1]
 
 
 @pytest.mark.slow
 def test_disjoint_units_add_up() -> None:
-    assert sums_add_up([open_table(spark_frame(rows).coalesce(1)) for rows in halves(rows_of(1), 1)])
+    assert sums_add_up([opened(spark_frame(rows).coalesce(1)) for rows in halves(rows_of(1), 1)])
 
 
 def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     names = pa.table({"unit": [1, 2], "value": ["7", "secret name"]})
-    table = open_table(spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
+    table = opened(spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
-        scanned(
-            table,
-            "count",
-            unit=table.unit("unit"),
-            column=table.column("value"),
-            candidates=PublicCandidates.given([7]),
-        )
+        count(table, [7])
     printed = "".join(capfd.readouterr())
     assert "secret" not in str(caught.value) + printed
     assert caught.value.__cause__ is None
@@ -105,17 +90,10 @@ def test_the_session_can_still_say_what_fails_of_its_own() -> None:
     """In a process where PySpark has not logged anything yet: a logger that was made plain would stay so."""
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.root.manager.loggerDict.pop(name, None)
-    assert counted(spark_frame(ROWS), [0.0]) == [1]
+    assert count(spark_frame(ROWS), [0.0]) == [1]
     with pytest.raises(PySparkException, match="CAST_INVALID_INPUT"):
         spark().sql("SELECT CAST('mine' AS INT)").collect()
     assert logging.Logger.manager.loggerDict["SQLQueryContextLogger"].filters == []
-
-
-def counted(frame: Any, candidates: list[Any]) -> list[int]:
-    table = open_table(frame)
-    asked = PublicCandidates.given(candidates)
-    (found,) = scanned(table, "count", unit=table.unit("unit"), column=table.column("value"), candidates=asked)
-    return found.counts.tolist()
 
 
 @pytest.mark.slow
@@ -123,7 +101,7 @@ def test_units_are_told_apart_letter_by_letter() -> None:
     rows = pa.table({"unit": ["ann", "Ann", "ANN", "ann"], "value": ["x", "x", "X", "x"]})
     collated = spark_frame(rows).selectExpr("unit COLLATE UTF8_LCASE AS unit", "value COLLATE UTF8_LCASE AS value")
     assert collated.distinct().count() == 1
-    assert counted(collated, ["x", "X"]) == [2, 1]
+    assert count(collated, ["x", "X"]) == [2, 1]
 
 
 def test_lots_of_different_rows_differ() -> None:
@@ -138,27 +116,20 @@ def test_frames_that_are_refused() -> None:
     for columns in ([], ["unit", "unit"], ["unit", "UNIT"]):
         twice = frame.select(*(frame["unit"].alias(each) for each in columns))
         with pytest.raises(InvalidDataError, match="columns"):
-            open_table(twice)
+            opened(twice)
 
 
 def test_a_view_that_is_replaced_changes_no_frame() -> None:
     spark_frame(ROWS).createOrReplaceTempView("given")
     frame = spark().table("given")
     spark_frame(pa.table({"unit": [1], "value": ["text"]})).createOrReplaceTempView("given")
-    assert counted(frame, [0.0, 4.0]) == [1, 1]
+    assert count(frame, [0.0, 4.0]) == [1, 1]
 
 
 def test_ibis_on_spark() -> None:
     spark_frame(ROWS).createOrReplaceTempView("given")
-    table = open_table(ibis.pyspark.connect(spark()).table("given").filter(ibis._.unit < 2))
-    (found,) = scanned(
-        table,
-        "count",
-        unit=table.unit("unit"),
-        column=table.column("value"),
-        candidates=PublicCandidates.given([0.0, 4.0, 9.0]),
-    )
-    assert found.counts.tolist() == [1, 1, 0]
+    table = ibis.pyspark.connect(spark()).table("given").filter(ibis._.unit < 2)
+    assert count(table, [0.0, 4.0, 9.0]) == [1, 1, 0]
 
 
 def test_a_damaged_file_is_refused_in_our_own_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.rows.opening import open_table
-from tests.rows.tables import count
+from tests.rows.tables import count, opened
 
 ALL, LEFT = 100, 40
 """Rows in the first file; and in the second one, which was written when the others had been deleted."""
@@ -117,7 +116,7 @@ def test_files_of_table_formats_are_refused(name: str, way: str, tmp_path: Path)
     if "glob" in way or way.endswith("to the folder"):
         source = str(source).replace("ta[b]le", "ta[[]b]le")
     with pytest.raises(InvalidDataError, match=said) as refused:
-        open_table(source)
+        opened(source)
     assert "*.parquet" not in str(refused.value).replace(str(source), "")  # no glob is advised
 
 
@@ -130,7 +129,7 @@ def test_a_file_of_a_table_is_not_read_alone(tmp_path: Path) -> None:
 def test_a_file_that_only_a_glob_found_is_not_named(tmp_path: Path) -> None:
     delta(tmp_path / "ann-lee")
     with pytest.raises(InvalidDataError, match="Delta") as refused:
-        open_table(str(tmp_path / "*" / "*.parquet"))
+        opened(str(tmp_path / "*" / "*.parquet"))
     assert "ann-lee" not in str(refused.value)
 
 
@@ -152,4 +151,4 @@ def test_other_files_are_read(tmp_path: Path) -> None:
 def test_folders_of_plain_files_are_still_shown_the_glob(tmp_path: Path) -> None:
     files_in(tmp_path)
     with pytest.raises(InvalidDataError, match=r"For all files in it give .*\*\.parquet"):
-        open_table(str(tmp_path))
+        opened(str(tmp_path))

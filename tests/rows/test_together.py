@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.rows import statements, together
-from dpselect.rows.columns import Grouping
-from dpselect.rows.opening import open_table
-from dpselect.rows.table import Table
-from dpselect.summaries import PublicCandidates
-from tests.rows.engines import MAKERS, on_server
+from dpselect.rows import together
+from tests.rows.engines import on_server, opener
+from tests.rows.tables import Opened
 
 COLUMNS, SIZE, UNITS = 30, 400, 60
 CITIES = ["oslo", "rome"]
@@ -33,11 +29,11 @@ def rows() -> dict[str, list[Any]]:
     }
 
 
-def opened(engine: str, request: pytest.FixtureRequest, held: dict[str, list[Any]]) -> Table:
+def opened(engine: str, request: pytest.FixtureRequest, held: dict[str, list[Any]]) -> Opened:
     table = pa.table(held)
     if engine == "postgres":
         return on_server(request.getfixturevalue("postgres"), table).opened()
-    return open_table(MAKERS[engine](table))
+    return opener(engine)(table)
 
 
 def units_with(held: dict[str, list[Any]], *needed: tuple[str, Any]) -> int:
@@ -48,31 +44,26 @@ def units_with(held: dict[str, list[Any]], *needed: tuple[str, Any]) -> int:
     return len({unit for unit, row in found if row == wanted and unit is not None})
 
 
-def asked_of(table: Table, held: dict[str, list[Any]]) -> tuple[list[Any], list[Any]]:
+def asked_of(table: Opened, held: dict[str, list[Any]]) -> tuple[list[Any], list[Any]]:
     """Questions of about 1,100 places and all kinds, and their answers."""
-    unit = table.unit("who")
     asked: list[Any] = []
     expected: list[Any] = []
     for at in range(COLUMNS):
-        name, listed = f"c{at}", PublicCandidates.given(range(20 + at))
-        about: dict[str, Any] = {"unit": unit, "column": table.column(name), "candidates": listed}
-        asked += [partial(statements.count, **about)]
+        name = f"c{at}"
+        asked += [table.asked("count", unit="who", column=name, candidates=range(20 + at))]
         expected += [[[units_with(held, (name, value)) for value in range(20 + at)]]]
-        one = {"unit": unit, "number": table.column(name), "between": (at, at)}
-        asked += [partial(statements.units, **one)]
+        asked += [table.asked("units", unit="who", number=table.table.column(name), between=(at, at))]
         expected += [[units_with(held, (name, at))]]
-    cities = PublicCandidates.given(CITIES[::-1])
-    asked += [partial(statements.count, unit=unit, column=table.column("city"), candidates=cities)]
+    asked += [table.asked("count", unit="who", column="city", candidates=CITIES[::-1])]
     expected += [[[units_with(held, ("city", city)) for city in CITIES[::-1]]]]
-    home = {"unit": unit, "column": table.column("home"), "candidates": cities, "max_values_per_unit": 1}
-    asked += [partial(statements.count, **home)]
+    asked += [table.asked("count", unit="who", column="home", candidates=CITIES[::-1], max_values_per_unit=1)]
     expected += [[[units_with(held, ("home", city)) for city in CITIES[::-1]]]]
-    numbers, both = PublicCandidates.given([5, 1, 3, 2]), Grouping(table.column("city"), cities, 2)
-    asked += [partial(statements.count, unit=unit, column=table.column("c0"), candidates=numbers, grouping=both)]
+    both = ("city", CITIES[::-1], 2)
+    asked += [table.asked("count", unit="who", column="c0", candidates=[5, 1, 3, 2], groups=both)]
     expected += [[[units_with(held, ("city", city), ("c0", value)) for value in (5, 1, 3, 2)] for city in CITIES[::-1]]]
-    asked += [partial(statements.units, unit=unit, grouping=both)]
+    asked += [table.asked("units", unit="who", groups=both)]
     expected += [[units_with(held, ("city", city)) for city in CITIES[::-1]]]
-    asked += [partial(statements.units, unit=unit)]
+    asked += [table.asked("units", unit="who")]
     expected += [[len({*held["who"]} - {None})]]
     return asked, expected
 
@@ -86,12 +77,12 @@ def test_each_finds_what_python_counts(engine: str, request: pytest.FixtureReque
     held = rows()
     table = opened(engine, request, held)
     asked, expected = asked_of(table, held)
-    assert plain(table.answers(asked)) == expected
+    assert plain(table.found(asked)) == expected
 
 
 def test_there_are_more_places_than_one_statement_counts() -> None:
     held = rows()
-    table = open_table(MAKERS["duckdb"](pa.table(held)))
+    table = opener("duckdb")(pa.table(held))
     places = {at: each().places for at, each in enumerate(asked_of(table, held)[0])}
     batches = together.batches(places)
     assert len(batches) == 2
@@ -102,7 +93,7 @@ def test_there_are_more_places_than_one_statement_counts() -> None:
 @pytest.mark.parametrize(("of", "instead"), [("_place", "0"), ("_if_read", "1")])
 def test_the_comparison_can_fail(of: str, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held = rows()
-    table = open_table(MAKERS["duckdb"](pa.table(held)))
+    table = opener("duckdb")(pa.table(held))
     asked, expected = asked_of(table, held)
     monkeypatch.setattr(together, of, lambda *_: instead)
-    assert plain(table.answers(asked)) != expected
+    assert plain(table.found(asked)) != expected

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,8 +17,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.duckdb.dialect import DUCKDB
-from dpselect.rows.statements import saturated
 from tests.reference.clipped_sums import clipped_totals
 from tests.rows.tables import total, write_csv, write_parquet, write_rows
 
@@ -140,13 +137,6 @@ def test_the_amount_may_be_the_column_of_candidates(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(1, 3), (2, 3), (2, 4)])
     found = total(path, [3, 4], bounds=(0, 10), names=("unit", "value", "part", "value"))
     assert found == [[6, 4]]
-
-
-def test_a_total_beyond_64_bits_is_the_largest_that_fits() -> None:
-    """The engine's own sums are of 128 bits; this is what it makes of them, without 2^32 rows."""
-    for number, result in ((2**63, 2**63 - 1), (-(2**63) - 1, -(2**63)), (2**63 - 1, 2**63 - 1), (5, 5)):
-        query = f"SELECT {saturated('sum(x)', DUCKDB)} FROM (SELECT ({number})::HUGEINT AS x)"
-        assert duckdb.connect().execute(query).fetchone() == (result,)
 
 
 def test_an_amount_that_is_no_number_is_refused(tmp_path: Path) -> None:

@@ -15,10 +15,9 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dpselect as dps
-from dpselect.questions.features import BestFeatures, PublicFeatures
 from dpselect.sklearn import PrivateSearchCV, PrivateSelectKBest, PrivateTreeClassifier
-from dpselect.summaries import PublicBins, PublicCandidates
 from tests.drawn_answers import planned
+from tests.sklearn.read_rows import scores
 
 EPSILON, ROWS = 0.25, 5
 """What a fit costs for a row, and how many rows a unit has."""
@@ -46,15 +45,15 @@ def loss_of_a_selection(rows: int) -> float:
 
     Both features are right about a hundred rows of others, and only the first one about the unit's.
     """
-    cut = PublicBins.given((0, 100), 10)
-    features = PublicFeatures(names=PublicCandidates.given(["a", "b"]), bins=(cut, cut), weights=(1, 1))
-    asked = planned(BestFeatures, features=["a", "b"], k=1, weights=(1, 1), settings="", epsilon=EPSILON)
+    asked = planned("best_features", features=["a", "b"], k=1, weights=(1, 1), settings="", epsilon=EPSILON)
     laws = []
     for more in (0, rows):
         first = np.array([5.0] * 50 + [95.0] * (50 + more))
         second = np.array([5.0] * 50 + [95.0] * 50 + [5.0] * more)
         classes = np.array([0] * 50 + [1] * (50 + more))
-        laws.append(asked.plan.mechanism.pmf(features.tally([first, second], classes).totals))
+        laws.append(
+            asked.plan.mechanism.pmf(np.array(scores([first, second], classes, bounds=(0, 100), bins=(10, 10))))
+        )
     return float(np.abs(np.log(laws[0] / laws[1])).max())
 
 

@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpselect as dps
 from dpselect.sklearn import PrivateSelectKBest
-from dpselect.sklearn.reading import feature_names
+from tests.sklearn.read_rows import names_of
 
 NOT_APPLICABLE = {
     "check_dtype_object": "it wants an error because of what one cell holds; here that cell counts as missing",
@@ -87,8 +87,8 @@ def test_names_are_those_of_the_frame() -> None:
 
 def test_features_without_names_or_with_equal_ones_are_told_apart_by_position() -> None:
     for names in (None, [0, 1], ["a", "a"], ["a", ""], ["a"]):
-        assert feature_names(names, 2).values == range(2)
-    assert feature_names(np.array(["a", "b"], dtype=object), 2).values == ("a", "b")
+        assert names_of(names, 2) == range(2)
+    assert names_of(np.array(["a", "b"], dtype=object), 2) == ("a", "b")
 
 
 def test_before_fit_there_is_nothing() -> None:

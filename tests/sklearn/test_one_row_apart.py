@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect.sklearn import PrivateSelectKBest
-from dpselect.sklearn.reading import column, numbers, positions
+from tests.sklearn.read_rows import numbers, positions
 
 BIG = [2**53, 2**53 + 1, 2**53 + 2]
 """No double can tell the first two apart."""
@@ -176,20 +176,20 @@ TAKES_ANYTHING = ("list", "tuple", "objects")
 def test_a_missing_label_among_whole_numbers(kind: str, labels: list[int]) -> None:
     expected = [BIG.index(label) for label in labels]
     if labels:
-        assert positions(WHOLE[kind](labels), BIG, rows=len(labels)).tolist() == expected
-    assert positions(WHOLE[kind]([*labels, None]), BIG, rows=len(labels) + 1).tolist() == [*expected, -1]
+        assert positions(WHOLE[kind](labels), BIG, rows=len(labels)) == expected
+    assert positions(WHOLE[kind]([*labels, None]), BIG, rows=len(labels) + 1) == [*expected, -1]
 
 
 @pytest.mark.parametrize("kind", TEXT)
 def test_a_missing_label_among_texts(kind: str) -> None:
     for cells, expected in ((["a", "b", "a"], [0, 1, 0]), (["a", "b", "a", None], [0, 1, 0, -1])):
-        assert positions(TEXT[kind](cells), ("a", "b"), rows=len(cells)).tolist() == expected
+        assert positions(TEXT[kind](cells), ("a", "b"), rows=len(cells)) == expected
 
 
 @pytest.mark.parametrize("kind", BOOLEANS)
 def test_a_missing_label_among_booleans(kind: str) -> None:
     for cells, expected in (([True, False], [1, 0]), ([True, False, None], [1, 0, -1])):
-        assert positions(BOOLEANS[kind](cells), (0, 1), rows=len(cells)).tolist() == expected
+        assert positions(BOOLEANS[kind](cells), (0, 1), rows=len(cells)) == expected
 
 
 @pytest.mark.parametrize("kind", [*(f"whole {kind}" for kind in WHOLE), *(f"text {kind}" for kind in TEXT)])
@@ -212,13 +212,13 @@ def test_whether_labels_are_refused_does_not_depend_on_one_that_is_missing(kind:
 def test_no_label_decides_about_another(kind: str, odd: int) -> None:
     cells = [BIG[0], 1.0, "a", True, BIG[1], ODD[odd]]
     for classes, expected in (((*BIG, 1), [0, 3, -1, 3, 1]), (("a", "b"), [-1, -1, 0, -1, -1])):
-        assert positions(WHOLE[kind](cells), classes, rows=6).tolist() == [*expected, -1]
+        assert positions(WHOLE[kind](cells), classes, rows=6) == [*expected, -1]
 
 
 @pytest.mark.parametrize("odd", range(len(ODD)))
 def test_in_a_pandas_column_of_objects_no_label_decides_about_another(odd: int) -> None:
     cells = pd.Series([BIG[0], 1.0, "a", True, BIG[1], "1", ODD[odd]], dtype=object)
-    assert positions(cells, ("a", "b", "1"), rows=7).tolist() == [-1, 2, 0, -1, -1, 2, -1]
+    assert positions(cells, ("a", "b", "1"), rows=7) == [-1, 2, 0, -1, -1, 2, -1]
 
 
 def test_columns_of_objects_are_no_numbers_whatever_is_in_them() -> None:
@@ -244,9 +244,9 @@ def test_columns_of_objects_are_no_numbers_whatever_is_in_them() -> None:
 def test_no_row_of_a_list_decides_about_another(odd: int) -> None:
     rows: list[Any] = [[1, 2.5], (True, Decimal("1.5")), np.array([3, 4]), ODD[odd]]
     for container in (list, tuple):
-        read = numbers(container(rows))
-        assert column(read, 0)[:3].tolist() == [1, 1, 3]
-        assert column(read, 1)[:3].tolist() == [2.5, 1.5, 4]
+        first, second = numbers(container(rows))
+        assert first[:3].tolist() == [1, 1, 3]
+        assert second[:3].tolist() == [2.5, 1.5, 4]
     kept = PrivateSelectKBest(1, epsilon=1.0, classes=[0, 1], bounds=(0, 4)).fit(rows, [[0], [1], [0], ODD[odd]])
     assert kept.release_.value in ([0], [1])
 
@@ -260,7 +260,8 @@ def test_no_cell_decides_about_another(odd: int) -> None:
         np.ma.array(objects(cells).reshape(-1, 1), mask=False),
     ]
     for table in tables:
-        assert column(numbers(table), 0)[:5].tolist() == [1, 2.5, 0.5, 1.5, 0.25]
+        (read,) = numbers(table)
+        assert read[:5].tolist() == [1, 2.5, 0.5, 1.5, 0.25]
 
 
 NUMBERS: dict[str, Make] = {
@@ -282,8 +283,8 @@ NUMBERS: dict[str, Make] = {
 
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_a_missing_number_is_missing_alone(kind: str) -> None:
-    assert column(numbers(NUMBERS[kind]([0, 1, 2])), 0).tolist() == [0, 1, 2]
-    read = column(numbers(NUMBERS[kind]([0, 1, None, 2])), 0)
+    assert numbers(NUMBERS[kind]([0, 1, 2]))[0].tolist() == [0, 1, 2]
+    read = numbers(NUMBERS[kind]([0, 1, None, 2]))[0]
     assert read[[0, 1, 3]].tolist() == [0, 1, 2]
     assert np.isnan(read[2])
 

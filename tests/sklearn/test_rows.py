@@ -17,12 +17,10 @@ from scipy import sparse
 
 import dpselect as dps
 from dpselect.mechanisms import TopKPlan
-from dpselect.questions.features import PublicFeatures
 from dpselect.sklearn import PrivateSelectKBest
-from dpselect.sklearn.reading import column, numbers, positions
-from dpselect.summaries import PublicBins, PublicCandidates
 from tests.attacks.test_messages import everything_said
 from tests.reference import feature_scores
+from tests.sklearn.read_rows import numbers, positions, scores
 
 SECRET = "SENTINEL"
 
@@ -60,11 +58,9 @@ def test_tallies_are_the_scores_of_the_model(
         for values, label in rows
     ]
     expected = feature_scores.scores(held, cells=5, features=2, weights=weights)
-    cuts = tuple(PublicBins.given((0, 10), many) for many in counts)
-    features = PublicFeatures(names=PublicCandidates.given(range(2)), bins=cuts, weights=weights)
     values = np.array([[np.nan if v is None else float(v) for v in row] for row, _ in rows]).reshape(-1, 2)
     classes = np.array([-1 if label is None else label for _, label in rows], dtype=np.int64)
-    assert tuple(features.tally(values.T, classes).totals.tolist()) == expected
+    assert tuple(scores(values.T, classes, bounds=(0, 10), bins=counts, weights=weights)) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,13 +87,11 @@ def test_the_draw_has_the_scale_that_is_proved(
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 def test_the_loss_between_all_neighbours_of_two_rows(neighbours: str) -> None:
     """What the selector draws from, at the price it says, for every pair of small tables."""
-    cuts = (PublicBins.given((0, 2), 2),) * 2
-    features = PublicFeatures(names=PublicCandidates.given(range(2)), bins=cuts, weights=(1, 1))
     rows = [(values, label) for values in product([0.0, 1.0, np.nan], repeat=2) for label in (-1, 0, 1)]
 
     def law(table: list[Any], monotonic: bool) -> np.ndarray:
         values = np.array([each for each, _ in table]).reshape(-1, 2)
-        right = features.tally(values.T, np.array([label for _, label in table], dtype=np.int64)).totals
+        right = scores(values.T, np.array([label for _, label in table], dtype=np.int64), bounds=(0, 2), bins=(2, 2))
         mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1, monotonic=monotonic)
         return np.log(mechanism.pmf(right))
 
@@ -127,10 +121,10 @@ def test_what_is_no_number_is_missing_and_changes_no_other_value(cell: object) -
     table = np.array([[1, 2.5], [Decimal("1.5"), np.float32(0.5)]], dtype=object)
     table = np.vstack([table, np.empty((1, 2), dtype=object)])
     table[2, 0], table[2, 1] = cell, 10**400
-    read = numbers(table)
-    assert column(read, 0)[:2].tolist() == [1.0, 1.5]
-    assert np.isnan(column(read, 0)[2])
-    assert column(read, 1).tolist() == [2.5, 0.5, np.inf]
+    first, second = numbers(table)
+    assert first[:2].tolist() == [1.0, 1.5]
+    assert np.isnan(first[2])
+    assert second.tolist() == [2.5, 0.5, np.inf]
     assert selector().fit(table, [0, 1, 1]).release_.value in ([0], [1])
 
 
@@ -139,7 +133,7 @@ def test_unknown_labels_are_left_out_and_no_error(label: object, seen: list[tupl
     labels = np.empty(4, dtype=object)
     labels[:] = [0, 1, 1, 0]
     labels[3] = label
-    assert positions(labels, (0, 1), rows=4).tolist() == [0, 1, 1, -1]
+    assert positions(labels, (0, 1), rows=4) == [0, 1, 1, -1]
     selector().fit([[0, 3], [3, 3], [3, 3], [0, 0]], labels)
     assert seen[0][1] == [3, 2]
 
@@ -285,4 +279,4 @@ def test_sparse_labels_whose_type_depends_on_rows_are_refused(others: list[int])
     ):
         positions(pd.Series(labels), [large, large + 1], rows=2 + len(others))
     found = positions(pd.Series(labels).sparse.to_dense(), [large, large + 1], rows=2 + len(others))
-    assert found.tolist() == [0, 1, *(-1 for _ in others)]
+    assert found == [0, 1, *(-1 for _ in others)]

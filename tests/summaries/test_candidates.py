@@ -15,54 +15,61 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import dpselect as dps
 from dpselect.errors import InvalidCandidatesError
-from dpselect.summaries import CandidateKind, PublicCandidates, public_dates
-from dpselect.summaries.candidates import MOST_CANDIDATES, members
+from tests.drawn_answers import groups_of, planned
+from tests.edited_certificates import canonical_json, digest
 
 DAY = date(2026, 11, 21)
+MOST_CANDIDATES = 100_000_000
+
+
+def listed(candidates: Any) -> Any:
+    """What a question makes of a list."""
+    return planned("most_common", candidates=candidates, epsilon=1.0).candidates
 
 
 def refusal(candidates: Any) -> str:
     with pytest.raises(InvalidCandidatesError) as caught:
-        PublicCandidates.given(candidates)
+        listed(candidates)
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("candidates", "kind", "members"),
     [
-        (range(3, 6), CandidateKind.INTEGER, [3, 4, 5]),
-        ([Decimal("1.50"), Decimal("2")], CandidateKind.NUMBER, [1.5, 2.0]),
-        (range(5, 0, -2), CandidateKind.INTEGER, [5, 3, 1]),
-        ([3, 1], CandidateKind.INTEGER, [3, 1]),
-        ({7}, CandidateKind.INTEGER, [7]),
-        ({"b", "c", "a"}, CandidateKind.TEXT, ["a", "b", "c"]),
-        (frozenset([3, 1]), CandidateKind.INTEGER, [1, 3]),
-        (iter([3, 1]), CandidateKind.INTEGER, [3, 1]),
-        ([2**63 - 1, -(2**63)], CandidateKind.INTEGER, [2**63 - 1, -(2**63)]),
-        (np.array([3, 1], np.uint8), CandidateKind.INTEGER, [3, 1]),
-        ([np.int32(3), 1], CandidateKind.INTEGER, [3, 1]),
-        (pd.Series([3, 1]), CandidateKind.INTEGER, [3, 1]),
-        (pl.Series([3, 1]), CandidateKind.INTEGER, [3, 1]),
-        (pa.array([3, 1]), CandidateKind.INTEGER, [3, 1]),
-        ((0.5, 1.0), CandidateKind.NUMBER, [0.5, 1.0]),
-        (np.array([0.5]), CandidateKind.NUMBER, [0.5]),
-        (["b", "a"], CandidateKind.TEXT, ["b", "a"]),
-        (np.array(["b", "a"]), CandidateKind.TEXT, ["b", "a"]),
-        (pd.Series(["b", "a"]), CandidateKind.TEXT, ["b", "a"]),
-        (pa.array(["b", "a"]), CandidateKind.TEXT, ["b", "a"]),
-        ([DAY], CandidateKind.DATE, [DAY]),
-        (np.array(["2026-11-21"], "datetime64[D]"), CandidateKind.DATE, [DAY]),
-        (pd.DataFrame({"a": ["b", "a"]}), CandidateKind.TEXT, ["b", "a"]),
-        (pl.DataFrame({"a": ["b", "a"]}), CandidateKind.TEXT, ["b", "a"]),
-        (pa.table({"a": [3, 1]}), CandidateKind.INTEGER, [3, 1]),
-        ([True, False], CandidateKind.BOOLEAN, [True, False]),
-        (np.array([True]), CandidateKind.BOOLEAN, [True]),
+        (range(3, 6), "whole numbers", [3, 4, 5]),
+        ([Decimal("1.50"), Decimal("2")], "numbers", [1.5, 2.0]),
+        (range(5, 0, -2), "whole numbers", [5, 3, 1]),
+        ([3, 1], "whole numbers", [3, 1]),
+        ({7}, "whole numbers", [7]),
+        ({"b", "c", "a"}, "text", ["a", "b", "c"]),
+        (frozenset([3, 1]), "whole numbers", [1, 3]),
+        (iter([3, 1]), "whole numbers", [3, 1]),
+        ([2**63 - 1, -(2**63)], "whole numbers", [2**63 - 1, -(2**63)]),
+        (np.array([3, 1], np.uint8), "whole numbers", [3, 1]),
+        ([np.int32(3), 1], "whole numbers", [3, 1]),
+        (pd.Series([3, 1]), "whole numbers", [3, 1]),
+        (pl.Series([3, 1]), "whole numbers", [3, 1]),
+        (pa.array([3, 1]), "whole numbers", [3, 1]),
+        ((0.5, 1.0), "numbers", [0.5, 1.0]),
+        (np.array([0.5]), "numbers", [0.5]),
+        (["b", "a"], "text", ["b", "a"]),
+        (np.array(["b", "a"]), "text", ["b", "a"]),
+        (pd.Series(["b", "a"]), "text", ["b", "a"]),
+        (pa.array(["b", "a"]), "text", ["b", "a"]),
+        ([DAY], "dates", [DAY]),
+        (np.array(["2026-11-21"], "datetime64[D]"), "dates", [DAY]),
+        (pd.DataFrame({"a": ["b", "a"]}), "text", ["b", "a"]),
+        (pl.DataFrame({"a": ["b", "a"]}), "text", ["b", "a"]),
+        (pa.table({"a": [3, 1]}), "whole numbers", [3, 1]),
+        ([True, False], "booleans", [True, False]),
+        (np.array([True]), "booleans", [True]),
     ],
 )
-def test_accepted(candidates: Any, kind: CandidateKind, members: list[Any]) -> None:
-    accepted = PublicCandidates.given(candidates)
-    assert accepted.kind is kind
+def test_accepted(candidates: Any, kind: str, members: list[Any]) -> None:
+    accepted = listed(candidates)
+    assert accepted.kind == kind
     assert [accepted[i] for i in range(len(accepted))] == members
     assert {type(accepted[i]) for i in range(len(accepted))} == {type(members[0])}
 
@@ -140,7 +147,7 @@ def test_refusals_quote_no_member(candidates: Any) -> None:
 
 
 def test_a_long_range_costs_nothing() -> None:
-    candidates = PublicCandidates.given(range(MOST_CANDIDATES))
+    candidates = listed(range(MOST_CANDIDATES))
     assert candidates.values is not None
     assert isinstance(candidates.values, range)
     assert len(candidates) == MOST_CANDIDATES
@@ -148,14 +155,14 @@ def test_a_long_range_costs_nothing() -> None:
 
 
 def test_errors_call_them_what_the_caller_does() -> None:
-    for groups in (None, [], ["a", "a"]):
+    for groups in ([], ["a", "a"]):
         with pytest.raises(InvalidCandidatesError, match=r"^groups="):
-            PublicCandidates.given(groups, argument="groups")
+            groups_of("city", groups)
 
 
 def test_later_changes_to_the_callers_array_change_nothing() -> None:
     array = np.array([1, 2])
-    candidates = PublicCandidates.given(array)
+    candidates = listed(array)
     array[0] = 9
     assert candidates[0] == 1
     assert array.flags.writeable
@@ -163,8 +170,8 @@ def test_later_changes_to_the_callers_array_change_nothing() -> None:
 
 def test_what_a_certificate_says_of_them() -> None:
     about = {"origin": "caller", "count": 3, "kind": "whole numbers"}
-    assert PublicCandidates.given([1, 2, 9]).description() == about
-    assert PublicCandidates.given(range(1, 7, 2)).description() == about
+    assert listed([1, 2, 9]).description() == about
+    assert listed(range(1, 7, 2)).description() == about
 
 
 SAME: list[list[Any]] = [
@@ -180,7 +187,7 @@ SAME: list[list[Any]] = [
 
 
 def text_of(candidates: Any) -> str:
-    return json.dumps(PublicCandidates.given(candidates).words())
+    return json.dumps(listed(candidates).words())
 
 
 @pytest.mark.parametrize("spellings", SAME)
@@ -210,16 +217,30 @@ def test_a_long_list_stands_as_its_hash() -> None:
     names = [f"name {each}" for each in range(101)]
     text = json.dumps(names, separators=(",", ":"))
     expected = {"count": 101, "kind": "text", "sha256": sha256(text.encode()).hexdigest()}
-    assert PublicCandidates.given(names).words() == expected
-    assert PublicCandidates.given(names[:-1]).words() == names[:-1]
-    assert PublicCandidates.given(names).words(whole=True) == names
-    read = members(expected)
-    assert (len(read), read.words()) == (101, expected)
-    assert read.may_hold(["anything"])
-    assert not read.may_hold([3])
-    assert not read.may_hold(["a", "a"])
+    assert listed(names).words() == expected
+    assert listed(names[:-1]).words() == names[:-1]
+    assert listed(names).words(whole=True) == names
+
+
+def test_of_a_list_that_stands_as_its_hash_any_text_may_be_the_answer() -> None:
+    names = [f"name {each}" for each in range(101)]
+    release = dps.Dataset(pa.table({"who": [1, 2], "name": names[:2]}), unit="who").top_k(
+        "name", 2, candidates=names, epsilon=1.0
+    )
+    assert dps.verify(release.to_json()).release == release
+    held = release.to_dict()
+    for value, is_possible in ((["anything", "else"], True), ([3, 4], False), (["a", "a"], False)):
+        edited = held | {"value": value}
+        text = canonical_json(edited | {"digest": digest(edited)})
+        if is_possible:
+            assert dps.verify(text).release.value == value
+        else:
+            with pytest.raises(dps.errors.InvalidCertificateError, match="<value"):
+                dps.verify(text)
 
 
 def test_a_set_of_dates_is_sorted() -> None:
     dates = {f"2026-11-{day:02}" for day in range(1, 31)}
-    assert [public_dates(dates)[place].day for place in range(30)] == list(range(1, 31))
+    assert [planned("best_date", dates=dates, epsilon=1.0).choices[place].day for place in range(30)] == list(
+        range(1, 31)
+    )

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
-from dpselect.summaries import CandidateKind, public_dates
+from tests.drawn_answers import planned
 
 FIRST, LAST = date(2026, 2, 27), date(2026, 3, 2)
 
@@ -41,8 +41,8 @@ FIRST, LAST = date(2026, 2, 27), date(2026, 3, 2)
     ],
 )
 def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
-    public = public_dates(dates, bounds=bounds, step=step)
-    assert public.kind is CandidateKind.DATE
+    public = planned("best_date", dates=dates, bounds=bounds, step=step, epsilon=1.0).choices
+    assert public.kind == "dates"
     assert [str(public[place]) for place in range(len(public))] == expected
 
 
@@ -80,5 +80,5 @@ def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
 )
 def test_refused(dates: Any, bounds: Any, step: Any, reason: str) -> None:
     with pytest.raises((InvalidCandidatesError, InvalidParameterError)) as caught:
-        public_dates(dates, bounds=bounds, step=step)
+        planned("best_date", dates=dates, bounds=bounds, step=step, epsilon=1.0)
     assert reason in str(caught.value)

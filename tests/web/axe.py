@@ -18,7 +18,11 @@ def _source() -> str:
 
 
 def violations(page: Page) -> list[str]:
-    """What axe-core finds wrong with the page as it is now: the rule, what is meant, and where."""
+    """What axe-core finds wrong with the page as it is now: the rule, what is meant, and where.
+
+    Only when all of it has come: without its style sheet the colours would be others.
+    """
+    page.wait_for_load_state("load")
     if not page.evaluate("'axe' in window"):
         page.evaluate(_source())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")

@@ -16,7 +16,7 @@ import pytest
 import dpselect as dps
 from tests.web.chromium import ELSEWHERE
 from tests.web.other_site import OtherSite, other_site
-from tests.web.person import Person, visiting
+from tests.web.person import Person, go_on, visiting
 from tests.web.served import serving
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def confirmation(person: Person) -> str:
     person.go("/ask/most_common")
     person.page.get_by_label("column", exact=True).select_option(SCRIPT)
     person.page.locator("#candidates").fill(f"{SCRIPT}\n{PICTURE}")
-    person.page.get_by_role("button", name="Go on").click()
+    go_on(person.page)
     person.page.get_by_role("button", name="Spend it").wait_for()
     return person.page.url.removeprefix(person.server.origin)
 
@@ -207,7 +207,7 @@ def test_scripts_in_names_and_values_are_shown_and_do_not_run(person: Person, co
     page.locator("#candidates").fill(f"{SCRIPT}\n{PICTURE}")
     page.get_by_role("button", name="Look which rows").click()
     page.get_by_text("401 of 401 units").or_(page.get_by_text("Only for you")).first.wait_for()
-    page.get_by_role("button", name="Go on").click()
+    go_on(page)
     page.get_by_role("button", name="Spend it").click()
     page.get_by_role("heading", name="Take it along").wait_for()
     rows = page.locator("tbody tr td:first-child").all_inner_texts()

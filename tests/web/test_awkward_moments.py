@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import dpselect as dps
-from tests.web.person import Person, visiting
+from tests.web.person import Person, go_on, visiting
 from tests.web.served import Served, serving
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def confirm(person: Person, page: Page | None = None, *, epsilon: str = "0.5") -
     page.get_by_label("largest").fill("120")
     page.get_by_label("step", exact=True).fill("1")
     page.get_by_label("epsilon", exact=True).fill(epsilon)
-    page.get_by_role("button", name="Go on").click()
+    go_on(page)
     page.get_by_role("button", name="Spend it").wait_for()
 
 
@@ -97,7 +97,7 @@ def test_without_scripts_a_double_click_spends_once_too(person: Person, browser:
     answered(page)
     page.goto(person.server.origin + "/ask/count")
     page.locator("#epsilon").fill("0.25")
-    page.get_by_role("button", name="Go on").click()
+    go_on(page)
     page.get_by_role("button", name="Spend it").click()
     answered(page)
     context.close()

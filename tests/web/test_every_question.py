@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dpselect as dps
-from dpselect.questions.question import BY_NAME
-from dpselect.web import Site
-from dpselect.web.forms import fields_of
+from tests.question_words import DECLARED, NAMES
+from tests.web import filled_forms
 from tests.web.visitor import Visitor
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 
 
-def filled_in(name: str) -> tuple[Site, dict[str, str]]:
+def filled_in(name: str) -> tuple[Any, dict[str, str]]:
     """The table of a question's example, and what its form holds then."""
-    about = BY_NAME[name]
+    about = DECLARED[name]
     table, *given = shlex.split(about.example[0])
     words = shlex.split(about.example[1])
     starts = [place for place, word in enumerate(words) if word.startswith("--")]
@@ -26,10 +26,10 @@ def filled_in(name: str) -> tuple[Site, dict[str, str]]:
         words[start][2:].replace("-", "_"): words[start + 1 : end]
         for start, end in zip(starts, [*starts[1:], len(words)], strict=True)
     }
-    site = Site(source=str(DATA / table), unit=options.pop("unit")[0])
+    site = filled_forms.site(str(DATA / table), options.pop("unit")[0])
     options |= {each: [word] for each, word in zip(["column", *about.positional], given, strict=False)}
     typed = {"epsilon": options.pop("epsilon")[0]}
-    for field in fields_of(about, site):
+    for field in filled_forms.empty(name, site).fields:
         values = options.pop(field.name, None)
         if values is not None:
             typed |= dict(zip(field.parts, values or ["on"], strict=False))
@@ -40,7 +40,7 @@ def filled_in(name: str) -> tuple[Site, dict[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_question_is_planned_confirmed_and_answered(name: str) -> None:
     site, typed = filled_in(name)
     visitor = Visitor(site).enter()

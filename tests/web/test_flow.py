@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from dpselect.questions.question import BY_NAME
-from dpselect.web import Site
-from dpselect.web.forms import Form
-from tests.web.visitor import COMMON, MEDIAN, Visitor
+from tests.question_words import NAMES
+from tests.web import filled_forms
+from tests.web.visitor import COMMON, MEDIAN, Visitor, visit
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 ADULT = str(DATA / "adult.csv")
@@ -23,7 +22,7 @@ ADULT = str(DATA / "adult.csv")
 
 @pytest.fixture
 def visitor() -> Visitor:
-    return Visitor(Site(source=ADULT, unit="person_id")).enter()
+    return visit(ADULT, "person_id")
 
 
 @pytest.fixture
@@ -35,19 +34,19 @@ def ledger(tmp_path: Path) -> dps.Ledger:
 
 @pytest.fixture
 def payer(ledger: dps.Ledger) -> Visitor:
-    return Visitor(Site(source=ADULT, unit="person_id", ledger=ledger, account="adult")).enter()
+    return visit(ADULT, "person_id", ledger=ledger, account="adult")
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
     came = visitor.get(f"/ask/{name}")
     assert came.status == 200
-    assert Form.empty(BY_NAME[name], visitor.site).title in came.words
+    assert filled_forms.empty(name, visitor.site).title in came.words
 
 
 def test_every_question_is_in_the_list_of_the_first_page(visitor: Visitor) -> None:
     shown = visitor.get("/").text
-    assert all(shown.count(f'href="/ask/{name}"') == 1 for name in BY_NAME)
+    assert all(shown.count(f'href="/ask/{name}"') == 1 for name in NAMES)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +186,7 @@ def test_an_answer_is_found_again_after_a_restart(payer: Visitor, ledger: dps.Le
 def test_a_table_that_was_written_in_between_is_noticed(tmp_path: Path, ledger: dps.Ledger) -> None:
     table = tmp_path / "people.csv"
     table.write_text("person_id,age\n" + "".join(f"{place},{place % 90}\n" for place in range(500)))
-    visitor = Visitor(Site(source=str(table), unit="person_id", ledger=ledger, account="adult")).enter()
+    visitor = visit(str(table), "person_id", ledger=ledger, account="adult")
     address = visitor.confirm("median", **MEDIAN)
     table.write_text("person_id,age\n1,40\n")
     visitor.post(address)

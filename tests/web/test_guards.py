@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.web import Guard, Site
-from tests.web.visitor import MEDIAN, OWN, PORT, Visitor
+from tests.web import filled_forms
+from tests.web.visitor import MEDIAN, OWN, PORT, Visitor, guard_of
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 
 
 @pytest.fixture
 def stranger() -> Visitor:
-    return Visitor(Site(source=str(DATA / "adult.csv"), unit="person_id"))
+    return Visitor(filled_forms.site())
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def test_another_name_for_this_machine_is_refused(visitor: Visitor, host: str) -
 
 def test_its_own_names_are_not(visitor: Visitor) -> None:
     assert visitor.get("/", host=f"localhost:{PORT}").status == 200
-    assert Guard("0.0.0.0", PORT).is_own(f"10.0.0.1:{PORT}")
-    assert not Guard("0.0.0.0", PORT).is_own(f"evil.example:{PORT}")
+    assert guard_of("0.0.0.0").is_own(f"10.0.0.1:{PORT}")
+    assert not guard_of("0.0.0.0").is_own(f"evil.example:{PORT}")
 
 
 @pytest.mark.parametrize(

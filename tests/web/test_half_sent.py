@@ -14,7 +14,7 @@ import uvicorn
 
 from dpselect.web import Guard, Site, application, server
 from dpselect.web.server import Connection
-from tests.web.visitor import MEDIAN, Visitor
+from tests.web.visitor import MEDIAN, visit
 
 _LONG = 3600.0
 """Seconds after which no test waits any more."""
@@ -109,7 +109,7 @@ def test_a_form_that_claims_to_be_chunked_is_refused_at_once(
 
 
 def test_a_form_in_chunks_reads_and_charges_nothing() -> None:
-    visitor = Visitor(Site(source="examples/data/adult.csv", unit="person_id")).enter()
+    visitor = visit("examples/data/adult.csv", "person_id")
     assert visitor.post("/ask/median/plan", MEDIAN).status == 200
     assert visitor.post("/ask/median/plan", MEDIAN, transfer_encoding="chunked").status == 411
 

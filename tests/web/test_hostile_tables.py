@@ -12,16 +12,14 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.questions.question import BY_NAME
-from dpselect.web import Site, choosing
-from dpselect.web.choosing import planned
-from dpselect.web.forms import Form
+from tests.question_words import NAMES
 from tests.slow import SLOW
-from tests.web.visitor import MEDIAN, Visitor
+from tests.web import filled_forms
+from tests.web.filled_forms import ADULT
+from tests.web.visitor import MEDIAN, Visitor, visit
 
 SCRIPT = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 SECRET = "Rumpelstilzchen"
-ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
 
 
 @pytest.fixture
@@ -39,7 +37,7 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def visitor(table: Path) -> Visitor:
-    return Visitor(Site(source=str(table), unit="who")).enter()
+    return visit(str(table), "who")
 
 
 def _is_clean(text: str) -> bool:
@@ -86,7 +84,7 @@ MEDIAN_TYPED = {name.replace("__", "."): text for name, text in MEDIAN.items()}
 
 
 def test_no_value_is_in_an_error(visitor: Visitor) -> None:
-    for question in BY_NAME:
+    for question in NAMES:
         form = {"column": "city", "bounds.lower-end": "0", "bounds.upper-end": "9", "epsilon": "x"}
         for path in ("plan", "confirm"):
             send = visitor.post if path == "plan" else visitor.submit
@@ -100,7 +98,7 @@ def test_an_unforeseen_error_shows_its_type_alone(
         raise RuntimeError(f"row 3: {SECRET}")
 
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(choosing, "planned", fail)
+    filled_forms.instead_of_planning(monkeypatch, fail)
     came = visitor.get("/ask/median")
     assert came.status == 500
     assert "unexpected RuntimeError; nothing was shown" in came.words
@@ -154,10 +152,9 @@ FOREIGN = re.compile(r"--|@|[a-z]_[a-z]|[a-z]=|[a-z]\(|[{}`]|\b(COLUMN|LEVEL|Non
 
 
 def _forms() -> Iterator[tuple[str, dict[str, str]]]:
-    site = Site(source=ADULT, unit="person_id")
     place = 0
-    for name, about in BY_NAME.items():
-        usual = Form.empty(about, site)
+    for name in NAMES:
+        usual = filled_forms.empty(name)
         for each in (part for field in usual.fields for part in field.parts):
             for bad in BAD:
                 place += 1
@@ -166,10 +163,9 @@ def _forms() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def test_whatever_is_typed_is_planned_or_refused_in_a_sentence() -> None:
-    site = Site(source=ADULT, unit="person_id")
     seen, refused = 0, 0
     for name, typed in _forms():
-        form = Form.read(BY_NAME[name], site, typed)
+        form = filled_forms.filled(name, typed)
         if (epsilon := form.epsilon) is not None and form.is_complete:
             form.forecast(epsilon)
         seen += 1
@@ -194,7 +190,7 @@ def test_whatever_is_typed_is_planned_or_refused_in_a_sentence() -> None:
     ],
 )
 def test_an_error_stands_beside_its_field(change: dict[str, str], field: str, expected: str) -> None:
-    visitor = Visitor(Site(source=ADULT, unit="person_id")).enter()
+    visitor = visit(ADULT, "person_id")
     for path in ("plan", "confirm"):
         send = visitor.post if path == "plan" else visitor.submit
         came = send(f"/ask/median/{path}", MEDIAN_TYPED | change)
@@ -203,13 +199,13 @@ def test_an_error_stands_beside_its_field(change: dict[str, str], field: str, ex
     assert came.status == 422
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_plan_says_what_draws_the_answer(name: str) -> None:
-    about, site = BY_NAME[name], Site(source=ADULT, unit="person_id")
     dates = {"bounds.lower-end": "2026-01-01", "bounds.upper-end": "2026-01-31"} if name == "best_date" else {}
     every_unit = {"column": "", "candidates": ""} if name == "count" else {"bins": ""} if name == "histogram" else {}
-    form = Form.read(about, site, {**Form.empty(about, site).typed, **GOOD, **dates, **every_unit})
-    plan = planned(form)
+    usual = filled_forms.empty(name).typed
+    form = filled_forms.filled(name, {**usual, **GOOD, **dates, **every_unit})
+    plan = filled_forms.plan_of(form)
     assert plan is not None, form.errors
     assert plan.why.startswith(f"Drawn by {plan.forecast.mechanism}")
     assert hasattr(dps.mechanisms, plan.forecast.mechanism)
@@ -217,15 +213,14 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
 
 
 def test_the_help_of_a_page_has_no_words_of_the_command_line() -> None:
-    site = Site(source=ADULT, unit="person_id")
-    for about in BY_NAME.values():
-        for field in Form.empty(about, site).fields:
+    for name in NAMES:
+        for field in filled_forms.empty(name).fields:
             assert not re.search(r"--|@|COLUMN", f"{field.help} {field.rest}")
 
 
 def test_a_password_is_on_no_page() -> None:
     url = "postgresql://ann:Rumpelstilzchen@db.example.org/shop"
-    pages = Visitor(Site(source=url, table="people", unit="who")).enter().pages
+    pages = visit(url, "who", table="people").pages
     shown = pages.shown("error.html", title="x", text="x").body.decode()
     assert "postgresql://ann@db.example.org/shop" in shown
     assert SECRET not in shown

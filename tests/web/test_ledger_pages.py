@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from dpselect.web import Site
-from tests.web.visitor import Visitor
+from tests.web.visitor import Visitor, visit
 
 ADULT = Path(__file__).parents[2] / "examples" / "data" / "adult.csv"
 NAMES = ("people", 'a "b" <i>&/é')
@@ -25,8 +24,7 @@ def ledger(tmp_path: Path) -> Iterator[dps.Ledger]:
 
 @pytest.fixture
 def visitor(ledger: dps.Ledger) -> Visitor:
-    site = Site(source=str(ADULT), unit="person_id", ledger=ledger, account="people")
-    return Visitor(site).enter()
+    return visit(str(ADULT), "person_id", ledger=ledger, account="people")
 
 
 def test_the_account_that_pays_is_shown_and_no_other(visitor: Visitor, ledger: dps.Ledger) -> None:
@@ -42,7 +40,7 @@ def test_the_account_that_pays_is_shown_and_no_other(visitor: Visitor, ledger: d
 
 
 def test_without_a_ledger_the_page_leads_to_where_one_is_opened() -> None:
-    visitor = Visitor(Site(source=str(ADULT), unit="person_id")).enter()
+    visitor = visit(str(ADULT), "person_id")
     assert '<a class="button" href="/table">Keep one from now on</a>' in visitor.get("/ledger").text
 
 

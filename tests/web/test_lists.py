@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dpselect.questions.question import BY_NAME
-from dpselect.web import Site
-from dpselect.web.forms import Form, said_back
-from tests.web.visitor import Visitor
-
-ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
-SITE = Site(source=ADULT, unit="person_id")
+from tests.web import filled_forms
+from tests.web.visitor import visit
 
 
-def _form(listed: str) -> Form:
-    typed = {"column": "education_num", "candidates": listed, "epsilon": "1"}
-    return Form.read(BY_NAME["most_common"], SITE, typed)
+def _form(listed: str) -> Any:
+    return filled_forms.filled("most_common", {"column": "education_num", "candidates": listed, "epsilon": "1"})
 
 
 @pytest.mark.parametrize(
-    ("listed", "expected"),
+    ("listed", "expected", "said"),
     [
-        ("Paris,Lyon,Nice,Rome", ["Paris", "Lyon", "Nice", "Rome"]),
-        ("Paris\nLyon\r\n\n Nice \nRome", ["Paris", "Lyon", "Nice", "Rome"]),
-        ('"Paris, Texas"\nLyon', ["Paris, Texas", "Lyon"]),
-        ('"Paris"\n"say ""yes"""', ["Paris", 'say "yes"']),
+        ("Paris,Lyon,Nice,Rome", ["Paris", "Lyon", "Nice", "Rome"], "4 values: Paris, Lyon, ..., Rome"),
+        ("Paris\nLyon\r\n\n Nice \nRome", ["Paris", "Lyon", "Nice", "Rome"], "4 values: Paris, Lyon, ..., Rome"),
+        ('"Paris, Texas"\nLyon', ["Paris, Texas", "Lyon"], "2 values: Paris, Texas, Lyon"),
+        ('"Paris"\n"say ""yes"""', ["Paris", 'say "yes"'], '2 values: Paris, say "yes"'),
     ],
 )
-def test_lines_or_commas_separate(listed: str, expected: list[str]) -> None:
+def test_lines_or_commas_separate(listed: str, expected: list[str], said: str) -> None:
     form = _form(listed)
     assert form.arguments["candidates"] == expected
-    assert form.understood["candidates"] == said_back("candidates", expected)
+    assert form.understood["candidates"] == said
 
 
 @pytest.mark.parametrize("listed", ["Paris,Lyon\nNice", "Paris, Texas\nLyon", "Paris,\nLyon", '"a","b"\nc', '"a\nb",c'])
@@ -44,7 +38,7 @@ def test_a_mix_is_refused(listed: str) -> None:
 
 
 def test_the_pages_say_what_was_understood() -> None:
-    visitor = Visitor(SITE).enter()
+    visitor = visit(filled_forms.ADULT, "person_id")
     form = {"column": "education_num", "candidates": "1..16", "epsilon": "1"}
     shown = 'id="candidates-understood" aria-live="polite" hx-swap-oob="true">16 values: 1, 2, ..., 16<'
     assert shown in visitor.post("/ask/most_common/plan", form).text
@@ -54,6 +48,7 @@ def test_the_pages_say_what_was_understood() -> None:
 
 
 def test_what_is_said_back_is_short() -> None:
-    assert said_back("prices", [5, 9.99, 20.0]) == "3 prices: 5, 9.99, 20"
-    assert len(said_back("candidates", ["x" * 10_000] * 9)) < 200
-    assert said_back("candidates", range(-(10**18), 10**18)).endswith("999999999999999999")
+    prices = filled_forms.filled("best_price", {"column": "age", "prices": "5,9.99,20.0", "epsilon": "1"})
+    assert prices.understood["prices"] == "3 prices: 5, 9.99, 20"
+    assert len(_form("\n".join(f"{'x' * 10_000}{at}" for at in range(9))).understood["candidates"]) < 200
+    assert _form(f"-{10**18}..{10**18 - 1}").understood["candidates"].endswith("999999999999999999")

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 
-from dpselect.cli.main import main
+from dpselect.cli import main
 from dpselect.errors import InvalidAccountError, InvalidDataError, InvalidParameterError
 from dpselect.web import Guard, Site, serve
 from dpselect.web.server import forwarding

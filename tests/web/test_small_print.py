@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from dpselect.web import Site
-from tests.web.visitor import MEDIAN, Visitor
+from tests.web.visitor import MEDIAN, Visitor, visit
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
 FORM = {name.replace("__", "."): text for name, text in MEDIAN.items()}
@@ -24,7 +23,7 @@ def ledger(tmp_path: Path) -> Iterator[dps.Ledger]:
 
 @pytest.fixture
 def payer(ledger: dps.Ledger) -> Visitor:
-    return Visitor(Site(source=ADULT, unit="person_id", ledger=ledger, account="adult")).enter()
+    return visit(ADULT, "person_id", ledger=ledger, account="adult")
 
 
 def test_what_is_left_has_few_digits(payer: Visitor, ledger: dps.Ledger) -> None:
@@ -98,7 +97,7 @@ def test_an_epsilon_that_protects_nobody_is_refused_beside_its_field(payer: Visi
 
 
 def test_the_column_of_the_unit_is_no_column_to_ask_about() -> None:
-    visitor = Visitor(Site(source=ADULT, unit="person_id")).enter()
+    visitor = visit(ADULT, "person_id")
     plan = visitor.post("/ask/median/plan", FORM | {"column": "person_id"})
     assert "Expected another column than the unit" in plan.text.partition('id="column-error"')[2].partition("</p>")[0]
 
@@ -107,9 +106,7 @@ def test_blanks_around_a_released_value_are_seen(tmp_path: Path) -> None:
     table = tmp_path / "cities.csv"
     cities = [" Paris"] * 400 + ["Lyon"] * 400
     table.write_text("id,city\n" + "".join(f"{number},{city}\n" for number, city in enumerate(cities)))
-    answer = (
-        Visitor(Site(source=str(table), unit="id")).enter().release("values", column="city", epsilon="1", delta="1e-6")
-    )
+    answer = visit(str(table), "id").release("values", column="city", epsilon="1", delta="1e-6")
     assert '<td class="short">&#34; Paris&#34;</td>' in answer.text
     assert '<td class="short">Lyon</td>' in answer.text
 

@@ -11,11 +11,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerLostError
-from dpselect.questions.question import BY_NAME
-from dpselect.web import Site
-from dpselect.web.forms import Form
 from dpselect.web.releasing import Questions, Stage, Work
-from tests.web.visitor import MEDIAN, Visitor
+from tests.web import filled_forms
+from tests.web.visitor import MEDIAN, visit
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
 ENOUGH = 30.0
@@ -105,7 +103,7 @@ def held_up(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_page_shows_progress_and_stops(slow: Slow, tmp_path: Path) -> None:
     ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
     ledger.open_account("adult", epsilon=1.0, unit="person_id")
-    visitor = Visitor(Site(source=ADULT, unit="person_id", ledger=ledger, account="adult")).enter()
+    visitor = visit(ADULT, "person_id", ledger=ledger, account="adult")
     address = visitor.confirm("median", **MEDIAN)
     visitor.post(address)
     assert slow.half.wait(ENOUGH)
@@ -126,7 +124,7 @@ def test_the_page_shows_progress_and_stops(slow: Slow, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("held_up")
 def test_the_end_of_the_server_stops_scans(slow: Slow) -> None:
-    visitor = Visitor(Site(source=ADULT, unit="person_id")).enter()
+    visitor = visit(ADULT, "person_id")
     address = visitor.confirm("median", **MEDIAN)
     visitor.post(address)
     assert slow.half.wait(ENOUGH)
@@ -142,7 +140,7 @@ def test_a_long_scan_of_a_file_is_stopped(tmp_path: Path) -> None:
     table = tmp_path / "long.csv"
     line = "".join(f"{place},{place % 90}\n" for place in range(100_000))
     table.write_text("person_id,age\n" + line * 100)
-    visitor = Visitor(Site(source=str(table), unit="person_id")).enter()
+    visitor = visit(str(table), "person_id")
     address = visitor.confirm("median", **MEDIAN)
     visitor.post(address)
     visitor.post(f"{address}/stop")
@@ -162,8 +160,7 @@ def test_what_was_looked_at_and_not_used_is_forgotten() -> None:
 
 
 def test_a_confirmation_that_was_never_used_is_forgotten() -> None:
-    questions, site = Questions(), Site(source=ADULT, unit="person_id")
-    form = Form.read(BY_NAME["count"], site, {"epsilon": "1"})
+    questions, form = Questions(), filled_forms.filled("count", {"epsilon": "1"})
     first, second = questions.confirm(form, 1.0), questions.confirm(form, 1.0)
     second.start()
     second.work.wait(ENOUGH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import tempfile
@@ -12,11 +13,9 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidDataError
-from dpselect.formats import WORDS
-from dpselect.web import Folder, Site
 from tests.forked import Forks
 from tests.web.test_hostile_tables import FOREIGN
-from tests.web.visitor import COMMON, Visitor
+from tests.web.visitor import COMMON, Visitor, visit
 
 SECRET = "Rumpelstilzchen"
 NOBODY = 65534
@@ -45,7 +44,7 @@ def folder(tmp_path: Path, outside: Path) -> Path:
 
 @pytest.fixture
 def visitor(folder: Path) -> Visitor:
-    return Visitor(Site(), folder=Folder(str(folder))).enter()
+    return visit(folder=str(folder))
 
 
 def chosen(visitor: Visitor, table: str = "people.csv", unit: str = "column who", **more: str) -> Visitor:
@@ -131,7 +130,7 @@ def test_a_ledger_that_is_a_link_is_not_opened(visitor: Visitor, folder: Path, t
 
 
 def test_a_server_of_one_table_opens_no_other(folder: Path) -> None:
-    visitor = Visitor(Site(source=str(folder / "people.csv"))).enter()
+    visitor = visit(str(folder / "people.csv"))
     assert visitor.get("/").headers["location"] == "/table"
     assert visitor.get("/tables").status == 404
     shown = visitor.get("/table?file=german.csv")
@@ -182,7 +181,8 @@ def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
 def test_what_is_wrong_is_said_beside_its_field_in_words_of_the_page(visitor: Visitor) -> None:
     refused = 0
     for name in ("people.csv", "german.csv"):
-        for field in (*(each.name for each in WORDS), "unit", "account", "epsilon", "delta", "account_name"):
+        words = [each.name for each in dataclasses.fields(dps.Format)]
+        for field in (*words, "unit", "account", "epsilon", "delta", "account_name"):
             for bad in ("", "x", "-1", "\0", "%d", "..", "utf-7", "account nobody", "x" * 2000):
                 typed = {"file": name, "unit": "column who", "account": "new", field: bad}
                 came = visitor.post("/table", typed)
@@ -250,9 +250,7 @@ def meet_a_lock() -> None:
     with tempfile.TemporaryDirectory() as name:
         table = Path(name, "people.csv")
         table.write_text("who,education_num\n" + "".join(f"{each},{each % 16 + 1}\n" for each in range(400)))
-        visitor = chosen(
-            Visitor(Site(), folder=Folder(name)).enter(), account="new", epsilon="1", account_name="people"
-        )
+        visitor = chosen(visit(folder=name), account="new", epsilon="1", account_name="people")
         visitor.release("histogram", **COMMON | {"epsilon": "0.5"})  # so that all is imported that nobody may read
         address = visitor.confirm("histogram", **COMMON | {"epsilon": "0.5"})
         if os.geteuid() == 0:

@@ -13,10 +13,10 @@ import pytest
 
 import dpselect as dps
 from dpselect import verify
-from dpselect.questions.question import BY_NAME
+from tests.question_words import NAMES
 from tests.web import pictures
 from tests.web.axe import violations
-from tests.web.person import NARROW, WIDE, Person, visiting
+from tests.web.person import NARROW, WIDE, Person, go_on, visiting
 from tests.web.served import serving
 from tests.web.spoken import focused, tree, unclear
 
@@ -171,7 +171,7 @@ def test_everybody_can_use_every_page(person: Person, width: tuple[int, int], co
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-@pytest.mark.parametrize("question", BY_NAME)
+@pytest.mark.parametrize("question", NAMES)
 def test_on_a_phone_the_button_is_on_the_first_screen_and_a_half(person: Person, question: str) -> None:
     page = person.tab()
     page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
@@ -291,8 +291,8 @@ def test_from_the_folder_to_a_report_on_three_answers(browser: Browser, tmp_path
 
 def answer(person: Person) -> None:
     """From a question that is filled in to its answer."""
-    person.page.wait_for_load_state("networkidle")
-    person.click(person.page.get_by_role("button", name="Go on"))
+    person.actions += 1
+    go_on(person.page)
     spend(person)
 
 
@@ -312,13 +312,13 @@ def test_a_listener_hears_the_plan_the_error_and_the_answer(person: Person) -> N
     said.filter(has_text="Expected a finite number").wait_for(state="attached")
     assert said.get_attribute("data-kept") == "yes"  # a region that comes with its text is not read aloud
     assert any(node["role"]["value"] == "status" for node in tree(page))
-    page.get_by_role("button", name="Go on").click()
+    go_on(page)
     page.wait_for_url("**/ask/median/confirm")
     assert focused(page) == ("textbox", "step")
     assert "Expected a finite number" in page.locator("#step-error").inner_text()
     page.reload()
     page.get_by_label("step", exact=True).fill("1")
-    page.get_by_role("button", name="Go on").click()
+    go_on(page)
     spend(person)
     page.locator("#answer-head:focus").wait_for()
     assert focused(page) == ("heading", "Answer")
@@ -361,7 +361,7 @@ def test_the_most_visited_pages_are_released_with_their_counts(browser: Browser,
         page.locator("h1").click()  # away from the field
         pictures.take(page, "page_plan")
         pictures.take(page, "page_phone", width=390, height=844, is_dark=True, top="#plan-head")
-        page.get_by_role("button", name="Go on").click()
+        go_on(page)
         page.get_by_role("button", name="Spend it").wait_for()
         pictures.take(page, "page_confirmation")
         spend(person)

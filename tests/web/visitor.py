@@ -35,12 +35,17 @@ class Answer:
         return " ".join(html.unescape(re.sub("<[^>]*>", " ", self.text)).split())
 
 
+def guard_of(host: str, port: int = PORT) -> Guard:
+    """What keeps everybody out of a server at this address but those who were given it."""
+    return Guard(host, port)
+
+
 @dataclass
 class Visitor:
     """One browser; its cookies are kept."""
 
     site: Site
-    guard: Guard = field(default_factory=lambda: Guard("127.0.0.1", PORT))
+    guard: Guard = field(default_factory=lambda: guard_of("127.0.0.1"))
     cookies: dict[str, str] = field(default_factory=dict[str, str])
     folder: Folder | None = None
 
@@ -122,6 +127,12 @@ class Visitor:
         assert self.post(address).status == 303
         self.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
         return self.get(address)
+
+
+def visit(source: str | None = None, unit: str | None = None, *, folder: str | None = None, **about: Any) -> Visitor:
+    """One who has opened the page about a table, or about the tables of a folder."""
+    site = Site(source=source, unit=unit, **about)
+    return Visitor(site, folder=None if folder is None else Folder(folder)).enter()
 
 
 MEDIAN = {"column": "age", "bounds__lower-end": "0", "bounds__upper-end": "120", "step": "1", "epsilon": "0.5"}

@@ -1,0 +1,38 @@
+"""Rows as the estimators read them: numbers of a table, places of labels, and scores of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpselect.questions.features import PublicFeatures
+from dpselect.sklearn import reading
+from dpselect.summaries import PublicBins, PublicCandidates
+
+
+def numbers(table: Any) -> list[np.ndarray]:
+    """Each column of a table, as doubles."""
+    read = reading.numbers(table)
+    return [reading.column(read, place) for place in range(len(read.columns))]
+
+
+def positions(labels: Any, classes: Sequence[Any], *, rows: int) -> list[int]:
+    """The place of each label in the public list of classes; -1 for any other."""
+    return reading.positions(labels, classes, rows=rows).tolist()
+
+
+def names_of(given: Any, count: int) -> Any:
+    """What the features are called, by what a table calls its columns."""
+    return reading.feature_names(given, count).values
+
+
+def scores(
+    values: Any, classes: Any, *, bounds: tuple[float, float], bins: Sequence[int], weights: Sequence[int] = (1, 1)
+) -> list[int]:
+    """Of each feature: how many rows, by their weight, the most frequent class in their bin is right about."""
+    names = PublicCandidates.given(range(len(bins)))
+    cuts = tuple(PublicBins.given(bounds, many) for many in bins)
+    features = PublicFeatures(names=names, bins=cuts, weights=tuple(weights))
+    return features.tally(values, classes).totals.tolist()
