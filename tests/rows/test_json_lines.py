@@ -149,7 +149,7 @@ EASY = [
     b'{"unit": 1, "value": 2}',
     b'{"value": "a/}", "unit": -0.50e+3, "x": "", "y": null}\r',
     b' { "other" :"[1, {", "value": null, "unit":"\xc3\xa9"}',
-    b'{"unit": "unit", "x": "value", "value": true}',
+    b'{"unit": "unit", "x": "value", "unit": true, "value": 7}',
     b'{"value": NaN, "unit": 3, "x": Infinity}',
     b"{}",
 ]
@@ -160,14 +160,7 @@ def test_python_reads_only_lines_that_are_not_easy(monkeypatch: pytest.MonkeyPat
     expected = Counter(meaning(line) for line in EASY)
     monkeypatch.setattr(json_lines, "_row", reached)
     assert read(EASY) == expected
-    for hard in (
-        b'{"unit": "\\""}',
-        b'{"unit":  1}',
-        b'{"uni\\u0074": 1}',
-        b'{"x": [1]}',
-        b'{"unit": 1, "unit": 2}',
-        b"{",
-    ):
+    for hard in (b'{"unit": "\\""}', b'{"unit":  1}', b'{"uni\\u0074": 1}', b'{"x": [1]}', b"{"):
         with pytest.raises(ValueError, match=re.escape(hard.decode())):
             read([hard])
 

@@ -138,6 +138,26 @@ def computed(function: str, *columns: Array, options: Any = None) -> Array:
     return _kernels.call_function(function, list(columns), options)
 
 
+def matches(text: Array, pattern: str) -> Array:
+    """Whether a regular expression is found in each text; null where there is none.
+
+    >>> matches(pa.array(["ann", "bob", None]), "^a").to_pylist()
+    [True, False, None]
+    """
+    return computed("match_substring_regex", text, options=_kernels.MatchSubstringOptions(pattern))
+
+
+def true_at(booleans: Array) -> NDArray[np.bool_]:
+    """Which are true, and not null; Arrow's own conversion would import pandas.
+
+    >>> true_at(pa.array([True, None, False, True])).tolist()
+    [True, False, False, True]
+    """
+    held, end = booleans.buffers(), booleans.offset + len(booleans)
+    both = [np.frombuffer(each, np.uint8)[: -(-end // 8)] for each in held if each is not None]
+    return np.unpackbits(np.bitwise_and.reduce(both, axis=0), count=end, bitorder="little")[booleans.offset :] == 1
+
+
 def cast(column: Array, type_: Any) -> Array:
     """`column` as another type; `pa.ArrowInvalid` if a value is lost."""
     return computed("cast", column, options=_kernels.CastOptions.safe(type_))

@@ -11,7 +11,7 @@ r"""JSON lines: each line is one object, read alone, so that how a line is read 
 General readers guess types from the rows, round numbers, read more than JSON, or stop at a bad line. Python's own reads
 one line exactly, but takes ten times as long as all the rest. So a regular expression finds the lines that are easy to
 read, in a block at once: objects without others inside, and without backslashes. In these each quote begins or ends
-text, and another expression finds the cells. Python reads the others.
+text, and cells are cut out where they stand. Python reads the others.
 
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
@@ -26,6 +26,7 @@ from itertools import accumulate
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
@@ -34,10 +35,13 @@ from dpselect.rows.duckdb.arrow import (
     Array,
     RecordBatch,
     between,
+    computed,
+    matches,
     of_numpy,
     pa,
-    pc,
+    parts_of,
     text_array,
+    true_at,
     valid_text,
 )
 from dpselect.rows.files import lines
@@ -90,60 +94,75 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     names = [column.name for column in asked.columns]
     with closing(opened(asked.path, advance=asked.advance)) as text:
         for number, block in lines.whole_lines(text, 1, asked.skipped):
-            every = _lines(block)
-            numbers = of_numpy(np.arange(number, number + len(every)))
-            easy = _easy(every, names)
-            others = pc.invert(easy)
-            yield _batch([_easy_cells(every.filter(easy), name) for name in names], numbers.filter(easy), asked)
+            easy, at, others = _divided(block, any("." in name for name in names))
             found, bad = list[tuple[int, list[str | None]]](), list[int]()
-            for at, line in zip(numbers.filter(others).to_pylist(), every.filter(others).to_pylist(), strict=True):
+            for place, line in others:
                 if line is not None and (row := _row(line)) is not None:
-                    found.append((at, [_cell(_under(row, name)) for name in names]))
+                    found.append((number + place, [_cell(_under(row, name)) for name in names]))
                 elif line is None or line.strip(" \t\r\n"):
-                    bad.append(at)
+                    bad.append(number + place)
             asked.skipped(bad)
+            if at.size:
+                yield _batch(_easy_cells(easy, names), number + at, asked)
             if found:
-                at, cells = zip(*found, strict=True)
-                yield _batch([text_array(list(each)) for each in zip(*cells, strict=True)], pa.array(at), asked)
+                numbers, cells = zip(*found, strict=True)
+                texts = [text_array(list(each)) for each in zip(*cells, strict=True)]
+                yield _batch(texts, np.array(numbers, np.int64), asked)
 
 
-def _batch(cells: list[Array], numbers: Array, asked: Reading) -> RecordBatch:
-    columns = [*cells, numbers] if asked.numbered else cells
+def _batch(cells: list[Array], numbers: NDArray[np.int64], asked: Reading) -> RecordBatch:
+    columns = [*cells, of_numpy(numbers)] if asked.numbered else cells
     return pa.RecordBatch.from_arrays(columns, names=list(map(str, range(len(columns)))))
 
 
-def _lines(block: bytes) -> Array:
-    """The lines of a block with their ends; null if they are too long or not UTF-8."""
+def _divided(block: bytes, has_fields: bool) -> tuple[bytes, NDArray[np.int64], list[tuple[int, str | None]]]:
+    """The lines that are easy to read, and their places; and the others, None if they are too long or not UTF-8.
+
+    If keys of objects within the lines are asked for, which `has_fields` says, none is easy.
+    """
     raw = np.frombuffer(block, np.uint8)
     offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
-    every, length = valid_text(between(block, offsets)), np.diff(offsets) - 1
-    fits = length - ((length > 0) & (raw[offsets[1:] - 2] == ord("\r"))) <= lines.LONGEST_LINE
-    return every if fits.all() else pc.if_else(of_numpy(fits), every, None)
+    every = valid_text(between(block, offsets))
+    easy, length = true_at(matches(every, _EASY)), np.diff(offsets) - 1
+    easy &= not has_fields
+    if length.max() > lines.LONGEST_LINE:
+        fits = length - ((length > 0) & (raw[offsets[1:] - 2] == ord("\r"))) <= lines.LONGEST_LINE
+        every = computed("if_else", of_numpy(fits), every, pa.scalar(None, pa.large_string()))
+        easy &= fits
+    if easy.all():
+        return block, np.arange(easy.size), []
+    kept = computed("array_filter", every, of_numpy(easy))
+    others = computed("array_filter", every, of_numpy(~easy)).to_pylist()
+    hard = zip(np.flatnonzero(~easy).tolist(), others, strict=True)
+    return "".join(kept.to_pylist()).encode(), np.flatnonzero(easy), list(hard)
 
 
-def _easy(every: Array, names: Sequence[str]) -> Array:
-    """Which lines are easy to read, with each of the keys once at most: of equal keys the last one counts.
+def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
+    """What stands under each key in each of some lines that match `_EASY`, as `_cell` says."""
+    raw = np.frombuffer(block, np.uint8)
+    quotes, ends = np.flatnonzero(raw == ord('"')), np.flatnonzero(raw == ord("\n"))
+    stops = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))  # of words and numbers
+    texts = between(block, quotes + (np.arange(quotes.size) % 2 == 0))  # every second one is a text
 
-    In such a line, only a text that is followed by a colon is a key. What stands between two texts has a comma or a
-    colon, so with such a key no line is easy, nor with one that may be in an object.
-    """
-    if any(set(name) & set(",:.") for name in names):
-        return pc.is_in(every, value_set=pa.array([], every.type))
-    easy = pc.match_substring_regex(every, _EASY)
-    for name in names:
-        easy = pc.and_(easy, pc.less_equal(pc.count_substring_regex(every, _key(name)), 1))
-    return easy.fill_null(False)
+    def under(name: str) -> Array:
+        text = 2 * np.flatnonzero(true_at(computed("equal", texts, name.encode()))[::2])
+        value = quotes[text + 1] + 1
+        value += raw[value] <= ord(" ")
+        is_key = raw[value] == ord(":")
+        text, value = text[is_key], value[is_key] + 1
+        value += raw[value] <= ord(" ")
+        first = raw[value]
+        is_text = first == ord('"')
+        is_known = is_text | (first == ord("t")) | (first == ord("f")) | (first <= ord("9"))
+        end = np.where(is_text, quotes[np.minimum(text + 3, quotes.size - 1)], stops[np.searchsorted(stops, value)])
+        begins = np.append(0, ends[:-1])
+        stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
+        line = np.searchsorted(ends, value)
+        stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
+        cells = parts_of(block, stand).view(pa.large_string())
+        return computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
 
-
-def _key(name: str) -> str:
-    return f'"{re.escape(name)}"[ \\t]?:[ \\t]?'
-
-
-def _easy_cells(easy: Array, name: str) -> Array:
-    """What stands under a key in each of some lines that are easy to read, as `_cell` says."""
-    found = pc.extract_regex(easy, f'{_key(name)}(?:"(?P<text>[^"]*)"|(?P<word>[-0-9tf][^ \\t\\r,}}]*))')
-    text, word = (pc.struct_field(found, each) for each in ("text", "word"))
-    return pc.binary_join_element_wise(text, word, pa.scalar("", easy.type))  # one of them is empty
+    return [under(name) for name in names]
 
 
 _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
