@@ -31,8 +31,8 @@ ROWS = pa.table({"unit": [f"{SECRET}{row}" for row in range(9)], "value": [row %
 BROKEN = {
     "csv": "files.csv_lines._field",
     "csv-glob": "files.csv_lines._fields_of_lines",
-    "json": "files.json_lines._lines",
-    "json-glob": "files.json_lines._lines",
+    "json": "files.json_lines._divided",
+    "json-glob": "files.json_lines._divided",
     "parquet": "files.typed_files._plan",
     "parquet-glob": "files.typed_files.plain_batches",
     "delta": "frames.table_formats._width",
