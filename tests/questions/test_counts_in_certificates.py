@@ -20,15 +20,9 @@ ONCE = "noise is added once to all counts, which takes less noise than a draw fo
 GAUSSIAN_ONCE = (
     "Gaussian noise is added once to all counts, which takes less noise than geometric noise or a draw for each value"
 )
-EACH = "each value is drawn by itself, which takes less noise than adding noise once to all counts"
-ORDER = "noise is added once for the order of the counts alone, which takes less noise than for the counts themselves"
 """As certificates state the rule: the words are part of their format."""
 
-SURE = 4000.0
-"""An epsilon at which the noise is 0 but with a probability below 1e-400."""
-
 PEOPLE = dps.Dataset(ROWS, unit="who")
-ROW_LIST = ROWS.to_pylist()
 
 
 def edited(release: dps.Release[Any], change: Callable[[dict[str, Any]], object]) -> str:

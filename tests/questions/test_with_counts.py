@@ -28,9 +28,6 @@ from tests.rows.tables import opened
 from tests.watched import statements
 
 ONCE = "noise is added once to all counts, which takes less noise than a draw for each value"
-GAUSSIAN_ONCE = (
-    "Gaussian noise is added once to all counts, which takes less noise than geometric noise or a draw for each value"
-)
 EACH = "each value is drawn by itself, which takes less noise than adding noise once to all counts"
 ORDER = "noise is added once for the order of the counts alone, which takes less noise than for the counts themselves"
 """As certificates state the rule: the words are part of their format."""

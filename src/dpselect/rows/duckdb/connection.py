@@ -91,8 +91,8 @@ _idle: dict[str, tuple[Connection, ExitStack]] = {}
 @atexit.register
 def end_idle() -> None:
     """Close it: at the end, and before the process forks, as a child has none of its threads."""
-    for _, held in filter(None, [_idle.pop("plain", None)]):
-        held.close()
+    if waiting := _idle.pop("plain", None):
+        waiting[1].close()
 
 
 if hasattr(os, "register_at_fork"):
@@ -108,7 +108,6 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
             removed with the database or, after a kill, by the next process. None: four fifths of the machine's memory.
         paths: files that it may read; it can reach no others.
     """
-
     is_plain = memory_limit is None and not paths
     with ExitStack() as held:
         connection, opened = (_idle.pop("plain", None) if is_plain else None) or _opened(memory_limit, paths)
