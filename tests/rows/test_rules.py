@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import decimal
+import math
+import re
+from collections import Counter
 from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpselect.rows.row_rules import PATTERNS
+from dpselect.summaries import CandidateKind
 from tests.rows.tables import count, write_csv, write_parquet
 
 NOBODY = ["", " ", "\t", "NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>", " nan "]
@@ -47,6 +53,28 @@ def test_long_whole_numbers_are_exact(tmp_path: Path) -> None:
 def test_numbers_in_csv(tmp_path: Path) -> None:
     cells = ["0.1", ".1", "1e-1", " 0.10 ", "0.1x", "nan", "inf", "1_0.5", "10.5"]
     assert values_in_csv(tmp_path, cells, [0.1, 10.5]) == [4, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "alphabet", "longest"),
+    [
+        (CandidateKind.INTEGER, "01- ", 6),
+        (CandidateKind.INTEGER, "01.-", 6),
+        (CandidateKind.INTEGER, "01eE-", 5),
+        (CandidateKind.NUMBER, "01.-e", 5),
+        (CandidateKind.NUMBER, "01.+-E", 4),
+        (CandidateKind.NUMBER, "01. _", 5),
+    ],
+)
+def test_every_short_text_is_the_number_that_the_pattern_says(
+    tmp_path: Path, kind: CandidateKind, alphabet: str, longest: int
+) -> None:
+    cells = ["".join(each) for length in range(longest + 1) for each in product(alphabet, repeat=length)]
+    numbers = Counter(float(cell) + 0.0 for cell in cells if re.fullmatch(PATTERNS[kind], cell))
+    listed = [each for each in numbers if math.isfinite(each)]
+    as_kind = [int(each) for each in listed] if kind is CandidateKind.INTEGER else listed
+    assert len(listed) > 20
+    assert values_in_csv(tmp_path, cells, as_kind) == [numbers[each] for each in listed]
 
 
 def test_dates_and_booleans_in_csv(tmp_path: Path) -> None:

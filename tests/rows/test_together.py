@@ -24,7 +24,8 @@ def rows() -> dict[str, list[Any]]:
     return {
         "who": [None if unit == 7 else unit for unit in units],
         "city": generator.choice([*CITIES, "bern"], SIZE).tolist(),
-        "home": [[*CITIES, "bern", None][unit % 4] for unit in units],  # one of each unit: there is nothing to choose
+        # One of each unit, in some of its rows: there is nothing to choose.
+        "home": [[*CITIES, "bern", None][unit % 4] if at % 3 else None for at, unit in enumerate(units)],
         **{name: [None if number == 3 else number for number in of_it] for name, of_it in numbers.items()},
     }
 

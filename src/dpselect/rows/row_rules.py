@@ -196,6 +196,10 @@ class Dialect(ABC):
         """Whether the whole `text` matches."""
         return f"REGEXP_LIKE({text}, '^({pattern})$')"
 
+    def written(self, text: str, kind: CandidateKind) -> str:
+        """The text, if a value of this kind is written so."""
+        return f"CASE WHEN {self.matches(text, PATTERNS[kind])} THEN {text} END"
+
     def is_whole(self, number: str) -> str:
         """Whether a double has no fraction."""
         return f"{number} = FLOOR({number})"
@@ -477,7 +481,7 @@ def _compared(cell: str, holds: Holds, sign: str, end: int | float, dialect: Dia
     by_double = f"({_number(cell, holds, dialect)}) {sign} {dialect.double(nearest)}"
     if holds in _FLOATS or not EXACT <= abs(end) < 10**MOST_DIGITS:
         return by_double
-    written = _written(cell, CandidateKind.NUMBER, dialect) if holds is Holds.ANYTHING else cell
+    written = dialect.written(cell, CandidateKind.NUMBER) if holds is Holds.ANYTHING else cell
     return f"COALESCE({dialect.compared(written, sign, int(end))}, {by_double})"
 
 
@@ -493,9 +497,4 @@ def _from_text(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
     if kind is CandidateKind.BOOLEAN:
         word = f"LOWER(TRIM(BOTH '{BLANKS}' FROM {cell}))"
         return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
-    return dialect.cast(_written(cell, kind, dialect), dialect.types[kind])
-
-
-def _written(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
-    """The text, if a value of this kind is written so."""
-    return f"CASE WHEN {dialect.matches(cell, PATTERNS[kind])} THEN {cell} END"
+    return dialect.cast(dialect.written(cell, kind), dialect.types[kind])

@@ -205,7 +205,9 @@ def parts_of(block: bytes, places: NDArray[np.int64]) -> Array:
     [b'ann', b'7']
     """
     alternating = between(block, np.append(places, len(block)))  # parts, and the gaps between them
-    return _kernels.call_function("array_filter", [alternating, of_numpy(np.arange(places.size) % 2 == 0)])
+    every_second = pa.py_buffer(np.full(places.size // 8 + 1, 0b01010101, np.uint8))
+    kept = pa.Array.from_buffers(pa.bool_(), places.size, [None, every_second])
+    return _kernels.call_function("array_filter", [alternating, kept])
 
 
 def text_array(values: list[str | None]) -> Array:

@@ -23,8 +23,8 @@ import numpy as np
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import Array, computed, of_numpy, pa, pc
-from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS
+from dpselect.rows.duckdb.arrow import Array, computed, matches, of_numpy, pa, pc
+from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.groups import BETWEEN_PARTS
 
@@ -250,7 +250,26 @@ class Cell(NamedTuple):
         array = as_read(array, self.column, self.kind, format)
         if not pa.types.is_large_string(array.type):
             return array
-        return _replaced(array, lambda _: None, longer_than=max(LONG, self.longest))
+        return _replaced(_numbers_alone(array, self.kind), lambda _: None, longer_than=max(LONG, self.longest))
+
+
+_SURE = {CandidateKind.INTEGER: b"0123456789- ", CandidateKind.NUMBER: b"0123456789-.eE "}
+"""Characters of texts that the engine reads as a number exactly if they are written as the row rules say."""
+
+
+def _numbers_alone(text: Array, kind: CandidateKind) -> Array:
+    """The texts that the row rules read as numbers of the kind; null in place of others that the engine might read.
+
+    To match all texts would take the engine a fifth of the time of a question, and hardly any table needs it.
+
+    >>> texts = pa.array(["7", " 07.0 ", "1.5", "1e3", "0x1F", "seven", None], pa.large_string())
+    >>> _numbers_alone(texts, CandidateKind.INTEGER).to_pylist()
+    ['7', ' 07.0 ', None, None, None, None, None]
+    """
+    sure, held = _SURE.get(kind), text.buffers()[2]
+    if sure is None or held is None or not held.to_pybytes().translate(None, sure):
+        return text
+    return computed("if_else", matches(text, f"^({PATTERNS[kind]})$"), text, pa.scalar(None, text.type))
 
 
 def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -> Array:

@@ -94,7 +94,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     names = [column.name for column in asked.columns]
     with closing(opened(asked.path, advance=asked.advance)) as text:
         for number, block in lines.whole_lines(text, 1, asked.skipped):
-            easy, at, others = _divided(block, any("." in name for name in names))
+            easy, ends, at, others = _divided(block, any("." in name for name in names))
             found, bad = list[tuple[int, list[str | None]]](), list[int]()
             for place, line in others:
                 if line is not None and (row := _row(line)) is not None:
@@ -103,7 +103,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
                     bad.append(number + place)
             asked.skipped(bad)
             if at.size:
-                yield _batch(_easy_cells(easy, names), number + at, asked)
+                yield _batch(_easy_cells(easy, ends, names), number + at, asked)
             if found:
                 numbers, cells = zip(*found, strict=True)
                 texts = [text_array(list(each)) for each in zip(*cells, strict=True)]
@@ -115,8 +115,10 @@ def _batch(cells: list[Array], numbers: NDArray[np.int64], asked: Reading) -> Re
     return pa.RecordBatch.from_arrays(columns, names=list(map(str, range(len(columns)))))
 
 
-def _divided(block: bytes, has_fields: bool) -> tuple[bytes, NDArray[np.int64], list[tuple[int, str | None]]]:
-    """The lines that are easy to read, and their places; and the others, None if they are too long or not UTF-8.
+def _divided(
+    block: bytes, has_fields: bool
+) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64], list[tuple[int, str | None]]]:
+    """The lines that are easy to read, where they end, and their places; and the others, None if too long or not UTF-8.
 
     If keys of objects within the lines are asked for, which `has_fields` says, none is easy.
     """
@@ -130,23 +132,28 @@ def _divided(block: bytes, has_fields: bool) -> tuple[bytes, NDArray[np.int64], 
         every = computed("if_else", of_numpy(fits), every, pa.scalar(None, pa.large_string()))
         easy &= fits
     if easy.all():
-        return block, np.arange(easy.size), []
+        return block, offsets[1:] - 1, np.arange(easy.size), []
     kept = computed("array_filter", every, of_numpy(easy))
     others = computed("array_filter", every, of_numpy(~easy)).to_pylist()
     hard = zip(np.flatnonzero(~easy).tolist(), others, strict=True)
-    return "".join(kept.to_pylist()).encode(), np.flatnonzero(easy), list(hard)
+    joined = "".join(kept.to_pylist()).encode()
+    return joined, np.cumsum(np.diff(offsets)[easy]) - 1, np.flatnonzero(easy), list(hard)
 
 
-def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
+def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> list[Array]:
     """What stands under each key in each of some lines that match `_EASY`, as `_cell` says."""
     raw = np.frombuffer(block, np.uint8)
-    quotes, ends = np.flatnonzero(raw == ord('"')), np.flatnonzero(raw == ord("\n"))
-    stops = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))  # of words and numbers
-    texts = between(block, quotes + (np.arange(quotes.size) % 2 == 0))  # every second one is a text
+    quotes = np.flatnonzero(raw == ord('"'))
+    begins, opened, closed = np.append(0, ends[:-1]), quotes[::2], quotes[1::2]
+    lengths, after = closed - opened - 1, np.append(opened[1:], raw.size)
 
     def under(name: str) -> Array:
-        text = 2 * np.flatnonzero(true_at(computed("equal", texts, name.encode()))[::2])
-        value = quotes[text + 1] + 1
+        key = name.encode()
+        text = np.flatnonzero(lengths == len(key))
+        if key and text.size:
+            every = np.ndarray(raw.size - len(key) + 1, f"S{len(key)}", block, strides=(1,))  # texts of this length
+            text = text[every[opened[text] + 1] == key]
+        value = closed[text] + 1
         value += raw[value] <= ord(" ")
         is_key = raw[value] == ord(":")
         text, value = text[is_key], value[is_key] + 1
@@ -154,15 +161,33 @@ def _easy_cells(block: bytes, names: Sequence[str]) -> list[Array]:
         first = raw[value]
         is_text = first == ord('"')
         is_known = is_text | (first == ord("t")) | (first == ord("f")) | (first <= ord("9"))
-        end = np.where(is_text, quotes[np.minimum(text + 3, quotes.size - 1)], stops[np.searchsorted(stops, value)])
-        begins = np.append(0, ends[:-1])
-        stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
-        line = np.searchsorted(ends, value)
-        stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
+        each_has_one = value.size == ends.size and bool(((begins < value) & (value < ends)).all())
+        line = np.arange(ends.size) if each_has_one else np.searchsorted(ends, value)
+        end = np.where(
+            is_text, closed[np.minimum(text + 1, closed.size - 1)], _stops(raw, value, after[text], ends[line])
+        )
+        if each_has_one:
+            stand, known = np.stack([value + is_text, end], axis=1), is_known
+        else:
+            stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
+            stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
         cells = parts_of(block, stand).view(pa.large_string())
         return computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
 
     return [under(name) for name in names]
+
+
+def _stops(
+    raw: NDArray[np.uint8], value: NDArray[np.int64], quote: NDArray[np.int64], end: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Where words and numbers end: at the comma or brace before the next quote or the end of the line, or before."""
+    stop = np.minimum(quote, end) - 1
+    stop -= raw[stop] <= ord(" ")
+    is_padded = (raw[stop] <= ord(" ")) | (raw[stop - 1] <= ord(" "))
+    if is_padded.any():
+        ends = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))
+        stop[is_padded] = ends[np.searchsorted(ends, value[is_padded])]
+    return stop
 
 
 _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
