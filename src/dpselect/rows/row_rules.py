@@ -275,7 +275,7 @@ class Dialect(ABC):
         parts = [f"COALESCE(OCTET_LENGTH({text}) || ':' || {text}, '-')" for text in texts]
         return self.digest(" || ".join([f"'{os.urandom(32).hex()}'", *parts]))
 
-    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
+    def first(self, keys: Sequence[str], value: str, kind: CandidateKind) -> str:
         """The aggregate, of rows with the same keys, that is the value with the smallest lot; null if all are null.
 
         Values may be repeated: equal ones have one lot.
@@ -284,19 +284,15 @@ class Dialect(ABC):
             keys: whose values they are.
             value: SQL for it.
             kind: of the values.
-            places: how many there are, if the values are places.
         """
-        type_ = self.types[kind] if places is None else "integer"  # by which a bit can be shifted
         drawn = f"{self.lot([*keys, value])} || CAST({value} AS {self.types[CandidateKind.TEXT]})"
-        return f"CAST(SUBSTR(MIN({drawn}), {_DIGEST_DIGITS + 1}) AS {type_})"
+        return f"CAST(SUBSTR(MIN({drawn}), {_DIGEST_DIGITS + 1}) AS {self.types[kind]})"
 
     def bit(self, place: str) -> str:
         """A whole number of 64 bits in which only the bit of a place is set."""
-        return f"({self.whole(1)} << ({place}))"
+        return f"({self.whole(1)} << CAST({place} AS integer))"
 
-    def chosen(
-        self, rows: str, keys: Sequence[str], column: str, kind: CandidateKind, *, most: int, places: int | None = None
-    ) -> str:
+    def chosen(self, rows: str, keys: Sequence[str], column: str, kind: CandidateKind, *, most: int) -> str:
         """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
 
         The choice depends on the different values of a unit and on chance alone.
@@ -307,12 +303,10 @@ class Dialect(ABC):
             column: of values of this `kind`.
             kind: of the values.
             most: how many are chosen; if it is one, nothing is sorted.
-            places: how many there are, if the values are places.
         """
         whose = ", ".join(keys)
         if most == 1:
-            first = self.first(keys, column, kind, places=places)
-            return f"SELECT {whose}, {first} AS {column} FROM {rows} GROUP BY {whose}"
+            return f"SELECT {whose}, {self.first(keys, column, kind)} AS {column} FROM {rows} GROUP BY {whose}"
         return self.few(f"SELECT DISTINCT {whose}, {column} FROM {rows}", keys, column, column, most)
 
     def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:

@@ -74,19 +74,19 @@ class Spark(Dialect):
     def days(self, date: str) -> str:
         return f"DATEDIFF({date}, {self.day(DAY_ZERO)})"
 
-    def first(self, keys: Sequence[str], value: str, kind: CandidateKind, *, places: int | None = None) -> str:
+    def first(self, keys: Sequence[str], value: str, kind: CandidateKind) -> str:
         """Whole numbers draw lots by XXH64. Its steps can be undone, so different ones of a unit have different lots.
 
         Spark groups numbers without sorting them, so this takes half of the time of digests.
         """
         if kind is not CandidateKind.INTEGER:
-            return super().first(keys, value, kind, places=places)
+            return super().first(keys, value, kind)
         key = self.whole(int.from_bytes(os.urandom(8), signed=True))
         lot = f"xxhash64({', '.join([key, *keys, value])})"
         return f"MIN_BY({value}, CASE WHEN {value} IS NOT NULL THEN {lot} END)"
 
     def bit(self, place: str) -> str:
-        return f"shiftleft({self.whole(1)}, {place})"
+        return f"shiftleft({self.whole(1)}, CAST({place} AS integer))"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

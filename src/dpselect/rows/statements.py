@@ -162,7 +162,7 @@ def count(
             once = once if grouping is None else _within_groups(dialect, once, grouping)
         else:
             within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
-            once = dialect.chosen(f"({within}) AS matched", whose, "what", PLACE, most=most, places=len(candidates))
+            once = dialect.chosen(f"({within}) AS matched", whose, "what", PLACE, most=most)
         return _numbered(once, keys)
 
     return Statement(

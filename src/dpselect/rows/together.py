@@ -68,7 +68,7 @@ def _words(
         if of_it.is_one:
             word, first = len(words), 0
             place = _if_read(each, at, _place(of_it, at), "NULL")
-            words.append(("{}", [dialect.bit(dialect.first(["who"], place, PLACE, places=of_it.number))]))
+            words.append(("{}", [dialect.bit(dialect.first(["who"], place, PLACE))]))
         else:
             if used + of_it.number > MOST_PLACES:
                 shared, used = len(words), 0
