@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -54,6 +55,7 @@ def _labelled(
     return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table.columns))
 
 
+@dataclass(eq=False, repr=False)
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):
     """Selects the `k` features that each, by itself, classify the most rows correctly.
 
@@ -114,34 +116,19 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
     Differentially private: epsilon = 1, when one row is added or removed.
     """
 
-    def __init__(
-        self,
-        k: int,
-        *,
-        epsilon: float,
-        classes: object,
-        bounds: object = None,
-        bins: object = 10,
-        class_weights: object = None,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        unit: str = "row",
-        ledger: Ledger | str | Path | None = None,
-        account: str | None = None,
-        request: str | None = None,
-    ) -> None:
-        self.k = k
-        self.epsilon = epsilon
-        self.classes = classes
-        self.bounds = bounds
-        self.bins = bins
-        self.class_weights = class_weights
-        self.delta = delta
-        self.neighbours = neighbours
-        self.unit = unit
-        self.ledger = ledger
-        self.account = account
-        self.request = request
+    k: int
+    _: KW_ONLY
+    epsilon: float
+    classes: object
+    bounds: object = None
+    bins: object = 10
+    class_weights: object = None
+    delta: float = 0.0
+    neighbours: str = "add_remove"
+    unit: str = "row"
+    ledger: Ledger | str | Path | None = None
+    account: str | None = None
+    request: str | None = None
 
     def fit(self, X: Any, y: Any) -> PrivateSelectKBest:
         """Charge, if there is a ledger, and draw: one release from the rows.
@@ -192,6 +179,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         return tags
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
     """A decision tree whose splits and leaves are (`epsilon`, `delta`)-differentially private *of a row*.
 
@@ -240,36 +228,19 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
     ['young', 'old']
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        classes: object,
-        bounds: object = None,
-        bins: object = 10,
-        depth: int = 4,
-        criterion: str = "gini",
-        most_rows: int | None = None,
-        leaf_share: float = 0.2,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        unit: str = "row",
-        ledger: Ledger | str | Path | None = None,
-        account: str | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.classes = classes
-        self.bounds = bounds
-        self.bins = bins
-        self.depth = depth
-        self.criterion = criterion
-        self.most_rows = most_rows
-        self.leaf_share = leaf_share
-        self.delta = delta
-        self.neighbours = neighbours
-        self.unit = unit
-        self.ledger = ledger
-        self.account = account
+    epsilon: float
+    classes: object
+    bounds: object = None
+    bins: object = 10
+    depth: int = 4
+    criterion: str = "gini"
+    most_rows: int | None = None
+    leaf_share: float = 0.2
+    delta: float = 0.0
+    neighbours: str = "add_remove"
+    unit: str = "row"
+    ledger: Ledger | str | Path | None = None
+    account: str | None = None
 
     def fit(self, X: Any, y: Any) -> PrivateTreeClassifier:
         """Charge, if there is a ledger, and grow the tree: one release from the rows.

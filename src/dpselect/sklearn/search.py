@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,6 +39,7 @@ def _has(method: str) -> Callable[[Any], bool]:
     return check
 
 
+@dataclass(eq=False, repr=False)
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     """Fits a private estimator with a secret number of random configurations, and keeps the best by a noisy score.
 
@@ -103,34 +105,19 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        configurations: object,
-        *,
-        estimator_epsilon: float,
-        score_epsilon: float,
-        expected_runs: float,
-        scoring: Callable[[Any, Any, Any], Any] | None = None,
-        scoring_share: float = 0.3,
-        max_rows_per_unit: int = 1,
-        neighbours: str = "add_remove",
-        unit: str = "row",
-        ledger: Ledger | str | Path | None = None,
-        account: str | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.configurations = configurations
-        self.estimator_epsilon = estimator_epsilon
-        self.score_epsilon = score_epsilon
-        self.expected_runs = expected_runs
-        self.scoring = scoring
-        self.scoring_share = scoring_share
-        self.max_rows_per_unit = max_rows_per_unit
-        self.neighbours = neighbours
-        self.unit = unit
-        self.ledger = ledger
-        self.account = account
+    estimator: Any
+    configurations: object
+    _: KW_ONLY
+    estimator_epsilon: float
+    score_epsilon: float
+    expected_runs: float
+    scoring: Callable[[Any, Any, Any], Any] | None = None
+    scoring_share: float = 0.3
+    max_rows_per_unit: int = 1
+    neighbours: str = "add_remove"
+    unit: str = "row"
+    ledger: Ledger | str | Path | None = None
+    account: str | None = None
 
     def plan(self) -> BestOfRuns:
         """The cost of one ``fit``, to be printed before anything is spent.
