@@ -31,8 +31,6 @@ from dpselect.summaries.groups import BETWEEN_PARTS
 _BLANKS = " \t"
 """What may stand around a number or a date, as in the row rules."""
 
-_FIRST_BEYOND_ASCII = 128
-
 _LARGEST_SHORT_YEAR = "68"
 """Years of two digits up to this one are in the 2000s, as POSIX has it."""
 
@@ -73,15 +71,15 @@ def unit_names(text: Array) -> Array:
     ['ann', 'Zoé', '7', '007', None]
     """
     text = computed("ascii_trim_whitespace", text)
-    written = np.frombuffer(text.buffers()[2] or b"", np.uint8)
-    if written.max(initial=0) >= _FIRST_BEYOND_ASCII:
+    written = bytes(text.buffers()[2] or b"")
+    if not written.isascii():
         others = pc.fill_null(pc.invert(pc.string_is_ascii(text)), False)
         changed = pc.replace_substring_regex(text.filter(others), pattern=f"[{NO_BREAK_BLANKS}]", replacement=" ")
         changed = pc.utf8_normalize(pc.ascii_trim_whitespace(changed), form="NFC")
         text = pc.replace_with_mask(text, others, changed)
-    if (written == ord(".")).any():
+    if b"." in written:
         text = pc.replace_substring_regex(text, pattern="^([+-]?[0-9]+)[.]0*$", replacement="\\1")
-    if (written == ord("-")).any():
+    if b"-" in written:
         text = computed("if_else", computed("equal", text, pa.scalar("-0", text.type)), pa.scalar("0", text.type), text)
     return text
 
@@ -213,7 +211,7 @@ def short_units(column: Array) -> Array:
     if pa.types.is_large_binary(column.type):
         return _replaced(column, _digest, longer_than=LONG_UNIT)
     if pa.types.is_large_string(column.type):
-        return _replaced(column, _digest_of_text, longer_than=LONG_UNIT)
+        return _replaced(column, lambda unit: _digest(unit.encode()).decode(), longer_than=LONG_UNIT)
     return column
 
 
@@ -266,8 +264,8 @@ def _numbers_alone(text: Array, kind: CandidateKind) -> Array:
     >>> _numbers_alone(texts, CandidateKind.INTEGER).to_pylist()
     ['7', ' 07.0 ', None, None, None, None, None]
     """
-    sure, held = _SURE.get(kind), text.buffers()[2]
-    if sure is None or held is None or not held.to_pybytes().translate(None, sure):
+    sure = _SURE.get(kind)
+    if sure is None or not bytes(text.buffers()[2] or b"").translate(None, sure):
         return text
     return computed("if_else", matches(text, f"^({PATTERNS[kind]})$"), text, pa.scalar(None, text.type))
 
@@ -285,8 +283,4 @@ def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -
 
 
 def _digest(unit: bytes) -> bytes:
-    return blake2b(unit, digest_size=_DIGEST_BYTES).digest().rjust(LONG_UNIT + 1, b"0")
-
-
-def _digest_of_text(unit: str) -> str:
-    return blake2b(unit.encode(), digest_size=_DIGEST_BYTES).hexdigest().rjust(LONG_UNIT + 1, "0")
+    return blake2b(unit, digest_size=_DIGEST_BYTES).hexdigest().rjust(LONG_UNIT + 1, "0").encode()

@@ -161,16 +161,13 @@ def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> 
         first = raw[value]
         is_text = first == ord('"')
         is_known = is_text | (first == ord("t")) | (first == ord("f")) | (first <= ord("9"))
-        each_has_one = value.size == ends.size and bool(((begins < value) & (value < ends)).all())
-        line = np.arange(ends.size) if each_has_one else np.searchsorted(ends, value)
+        each_has_one = value.size == ends.size and ((begins < value) & (value < ends)).all()
+        line: Any = slice(None) if each_has_one else np.searchsorted(ends, value)
         end = np.where(
             is_text, closed[np.minimum(text + 1, closed.size - 1)], _stops(raw, value, after[text], ends[line])
         )
-        if each_has_one:
-            stand, known = np.stack([value + is_text, end], axis=1), is_known
-        else:
-            stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
-            stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
+        stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
+        stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
         cells = parts_of(block, stand).view(pa.large_string())
         return computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
 
