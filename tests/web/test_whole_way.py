@@ -369,7 +369,7 @@ def test_the_most_visited_pages_are_released_with_their_counts(browser: Browser,
         page.wait_for_load_state("networkidle")
         page.locator("h1").click()  # away from the field
         pictures.take(page, "page_plan")
-        pictures.take(page, "page_phone", width=390, height=844, is_dark=True, top="#plan-head")
+        pictures.take(page, "page_phone", width=390, height=844, is_dark=True, top="label[for=epsilon]")
         go_on(page)
         page.get_by_role("button", name="Spend it").wait_for()
         pictures.take(page, "page_confirmation")
