@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -148,8 +149,12 @@ def test_cells_that_the_table_does_not_have_are_tried() -> None:
     ("changed", "said"),
     [
         ({"score": 3}, "score=3: expected a function"),
-        ({"score": lambda rows: "many"}, "score=<fails on rows, or returns no numbers>"),
-        ({"score": lambda rows: 1 / 0}, "score=<fails on rows, or returns no numbers>"),
+        ({"score": lambda rows: "many"}, "score=<fails on rows, or returns no finite numbers>"),
+        ({"score": lambda rows: []}, "score=<fails on rows, or returns no finite numbers>"),
+        ({"score": lambda rows: [math.nan]}, "score=<fails on rows, or returns no finite numbers>"),
+        ({"score": lambda rows: [None]}, "score=<fails on rows, or returns no finite numbers>"),
+        ({"score": lambda rows: [math.inf, 0]}, "score=<fails on rows, or returns no finite numbers>"),
+        ({"score": lambda rows: 1 / 0}, "score=<fails on rows, or returns no finite numbers>"),
         ({"score": iter(range(10**6)).__next__}, "score=<fails on rows"),
         ({"rows": []}, "rows=<list>: expected"),
         ({"rows": [{"who": 1}, {"age": 2}]}, "rows=<list>: expected"),

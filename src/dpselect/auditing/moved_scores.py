@@ -68,7 +68,7 @@ def falsify_sensitivity(
         Of the first of these kinds in which a score moves too far, the pair where it moves furthest; or None.
 
     Raises:
-        InvalidParameterError: an argument is invalid, or `score` returns no numbers on `rows`, or not always the same.
+        InvalidParameterError: an argument is invalid, or `score` fails on `rows`, is not finite, or not the same twice.
 
     >>> ages = [{"who": "ann", "age": 41}, {"who": "bob", "age": 17}]
     >>> print(falsify_sensitivity(lambda rows: sum(row["age"] for row in rows), ages, unit="who", sensitivity=41))
@@ -104,9 +104,11 @@ def falsify_sensitivity(
         )
         return distance > most or (one_way and both_ways), pair.distance, pair, change
 
-    if (start := scored(build(table))) is None or _move(start, scored(build(table)))[0]:
-        what = "<fails on rows, or returns no numbers>" if start is None else "<two answers for the same rows>"
-        raise InvalidParameterError("score", Shown(what), "a function from a table to a vector of numbers")
+    start, again = scored(build(table)), scored(build(table))
+    finite = start is not None and start.size > 0 and np.isfinite(start).all()
+    if not finite or _move(start, again)[0]:
+        what = "<two answers for the same rows>" if finite else "<fails on rows, or returns no finite numbers>"
+        raise InvalidParameterError("score", Shown(what), "a function from a table to a vector of finite numbers")
     for changes in _stages(table, at, relation):
         best = max(map(compared, changes), key=lambda each: each[:2])
         how, before, after = best[3]
@@ -129,12 +131,9 @@ def _move(before: np.ndarray | None, after: np.ndarray | None) -> tuple[Fraction
         return math.inf, "a score becomes or moves by something infinite or NaN", False
     steps = [Fraction(0), *(Fraction(new) - Fraction(old) for old, new in pairs)]
     low, high = float(min(steps)), float(max(steps))
-    both_ways = f"scores move in both directions, by {low!r} and {high!r}"
-    return (
-        max(map(abs, steps)),
-        both_ways if low < 0 < high else f"a score moves by {max(-low, high)!r}",
-        low < 0 < high,
-    )
+    both_ways = low < 0 < high
+    one, two = f"a score moves by {max(-low, high)!r}", f"scores move in both directions, by {low!r} and {high!r}"
+    return max(map(abs, steps)), two if both_ways else one, both_ways
 
 
 def _stages(table: Rows, unit: int | None, relation: Neighbours) -> Iterator[Iterator[Change]]:
