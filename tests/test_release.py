@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import dpselect as dps
 from dpselect import Neighbours, Release
 from dpselect.accounting import PureEvent
 from dpselect.certificates import release as release_module
@@ -200,6 +201,13 @@ def test_one_of_something_is_singular() -> None:
     assert provenance(make(candidates=one)) == "out of 1 candidate given by the caller"
     assert provenance(dataclasses.replace(features, candidates={"count": 1})) == "out of 1 feature"
     assert provenance(make(groups=groups)).endswith(", for 1 value of country, each session in at most 1 group")
+
+
+@pytest.mark.parametrize(("epsilon", "is_little"), [(0.5, False), (5.0, False), (5.000001, True), (1e9, True)])
+def test_an_epsilon_that_protects_hardly_anybody_is_called_so(epsilon: float, is_little: bool) -> None:
+    release, forecast = make(epsilon=epsilon), dps.DryRun(unit="who").count(epsilon=epsilon)
+    for said in (release.promise, str(release), str(forecast), release._repr_html_(), forecast._repr_html_()):
+        assert ("This is hardly any protection." in said) is is_little
 
 
 def test_no_digit_of_epsilon_is_lost_in_words() -> None:

@@ -139,7 +139,8 @@ def test_a_density_for_people(capsys: Captured) -> None:
         "40 to 80   0.433525",
         "80 to 120  0.003716",
         "",
-        "Differentially private: epsilon = 1000, when one person_id is added or removed.",
+        "Differentially private: epsilon = 1000, when one person_id is added or removed. "
+        "This is hardly any protection.",
         "With 99% confidence the noisy count of each bin is within 0 of the truth, "
         "counting at most 1 row of each person_id.",
         "About 32,561 units (person_id) counted, within 0 with 99% confidence.",

@@ -305,7 +305,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
     assert str(release).split("\n") == [
         "a,b  30",
         "c  20",
-        "Differentially private: epsilon = 4000, when one who is added or removed.",
+        "Differentially private: epsilon = 4000, when one who is added or removed. This is hardly any protection.",
         "With 99% confidence each count is within 0 of the best one left when it was selected, counting at most 1"
         " value of each who.",
         "With 99% confidence each count is within 0 of the number of units (who) with the released page, counting at"

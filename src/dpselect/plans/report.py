@@ -22,14 +22,11 @@ from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import cost_shown, factor_shown, html_notes, html_table, rounded_up
+from dpselect.questions.wording import HARDLY, cost_shown, factor_shown, html_notes, html_table, rounded_up
 from dpselect.questions.words import as_text
 
 _MOST_ROWS = 50
 """Of an answer; the rest is in its certificate."""
-
-_HARDLY = 5.0
-"""Above this epsilon probabilities may change by a factor of more than 148."""
 
 
 _WRONGLY = 5
@@ -140,7 +137,7 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     factor, together = factor_shown(epsilon), ", for all answers here together" if several else ""
     text = f"{who} hardly changes {what}becomes at most {factor} times as likely or unlikely by it"
     text += f" (epsilon = {cost_shown(epsilon)}{together})."
-    if epsilon > _HARDLY:
+    if epsilon > HARDLY:
         text = text.replace("hardly changes", "may change") + " This is hardly any protection."
     if is_added:
         found = rounded_up(100.0 * guarantee.power(_WRONGLY / 100))

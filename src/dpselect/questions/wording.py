@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _USELESS = 1e15
 """An error bound beyond any number of people."""
 
+HARDLY = 5.0
+"""Above this epsilon probabilities may change by a factor of more than 148."""
+
 LOUD = "WARNING"
 """In the sentence about an answer that may be mostly noise."""
 
@@ -51,9 +54,10 @@ def cost(release: Planned, epsilon: float) -> str:
 
 
 def promise(release: Planned, guarantee: Guarantee) -> str:
-    """The guarantee in one sentence, with the cost as `cost` has it."""
+    """The guarantee in one sentence, with the cost as `cost` has it; and a remark if it is worth next to nothing."""
     given = f"epsilon = {as_text(guarantee.epsilon)}"
-    return str(guarantee).replace(given, f"epsilon = {cost(release, guarantee.epsilon)}", 1)
+    said = str(guarantee).replace(given, f"epsilon = {cost(release, guarantee.epsilon)}", 1)
+    return f"{said} This is hardly any protection." if guarantee.epsilon > HARDLY else said
 
 
 def units_of(release: Planned, group: Any = None) -> Any:
