@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -129,6 +132,71 @@ def test_any_difference_between_outputs_is_seen(outputs: tuple[Any, Any]) -> Non
     assert report.broken
 
 
+@dataclass
+class Answer:
+    value: float
+
+
+NOISY: dict[str, Callable[[float], object]] = {
+    "text": lambda number: f"about {number} people",
+    "JSON": lambda number: json.dumps({"count": number}),
+    "a data class": Answer,
+    "a date": lambda number: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(days=number),
+    "a complex number": lambda number: complex(number, 1),
+    "the values of a dictionary": lambda number: {"a": number}.values(),
+    "a queue": lambda number: deque([number]),
+    "a set": lambda number: {number, "a"},
+}
+
+
+@pytest.mark.parametrize("made", NOISY.values(), ids=NOISY)
+def test_noise_is_seen_in_whatever_holds_the_number(made: Callable[[float], object]) -> None:
+    """Hardly an output comes twice, so only thresholds tell; with enough noise nothing does."""
+    rng = np.random.default_rng(6)
+    few, enough = (
+        dps.audit(
+            lambda count, scale=scale: made(round(count + rng.laplace(0.0, scale), 4)),
+            (0, 1),
+            claimed_epsilon=1.0,
+            draws=4000,
+        )
+        for scale in (0.3, 1.0)
+    )
+    assert (few.broken, enough.broken) == (True, False)
+
+
+def test_noise_in_the_text_of_an_error_is_seen() -> None:
+    rng = np.random.default_rng(6)
+
+    def sampler(count: int) -> int:
+        if rng.random() < 0.9:
+            raise ValueError(f"{count + rng.laplace(0.0, 0.3):.5f} is too much")
+        return 0
+
+    assert dps.audit(sampler, (0, 1), claimed_epsilon=1.0, draws=4000).broken
+
+
+@pytest.mark.parametrize("made", [list, np.array, lambda cells: dict(enumerate(cells))], ids=["list", "array", "dict"])
+def test_of_many_parts_the_one_that_tells_is_found(made: Callable[[list[int]], object]) -> None:
+    rng = np.random.default_rng(4)
+
+    def sampler(count: int) -> object:
+        cells = rng.geometric(0.9, 120) - rng.geometric(0.9, 120)
+        cells[90] += count
+        return made(cells.tolist())
+
+    report = dps.audit(sampler, (0, 1), claimed_epsilon=1.0, draws=4000)
+    assert report.broken
+    assert "the output[90]" in report.event
+
+
+@pytest.mark.parametrize("output", [object(), iter([1]), lambda: 1, [object()]], ids=lambda each: type(each).__name__)
+def test_outputs_that_cannot_be_told_apart_are_refused(output: object) -> None:
+    """Each has a text of its own, which says where it is in memory: an audit would find nothing, whatever is in it."""
+    with pytest.raises(InvalidParameterError, match=r"sampler=<returns a \w+>: expected .* a repr of its own"):
+        dps.audit(lambda _: output, (0, 1), claimed_epsilon=1.0, draws=400)
+
+
 def test_equal_sets_are_equal_however_they_were_made() -> None:
     """Python goes through these two in different orders."""
     made = [{0, 8}, {8, 0}]
@@ -142,7 +210,7 @@ def test_an_output_is_read_alike_among_however_many_others() -> None:
     """Else an event would not be the same for all draws that test it, and its bound not exact."""
     rng = np.random.default_rng(1)
     outputs = [flat([*rng.permutation(8).astype(float), rng.normal()]) for _ in range(200)]
-    reader = Reader(outputs)
+    reader = Reader(outputs, outputs)
     columns = reader.columns(outputs)
     for size in (1, 2, 3, 7, 16, 101):
         parts = [reader.columns(outputs[at : at + size]) for at in range(0, len(outputs), size)]

@@ -151,13 +151,7 @@ def audit(
 
 
 def lower_bound(more: int, less: int, size: int, *, error: float, delta: float) -> float:
-    """A lower bound of epsilon, at least 0, from how often an event happened in `size` draws for each neighbour.
-
-    It is wrong with probability at most `error`, of which each of the two probabilities gets half.
-
-    >>> round(lower_bound(600, 200, 1000, error=0.01, delta=0.0), 3)
-    0.869
-    """
+    """A lower bound of epsilon from `size` draws for each neighbour: half of `error` is for each probability."""
     p = 0.0 if more == 0 else float(betaincinv(more, size - more + 1, error / 2)) * (1 - _ROUNDING)
     q = 1.0 if less == size else float(betainccinv(less + 1, size - less, error / 2)) * (1 + _ROUNDING)
     return max(0.0, math.log((p - delta) / q)) if p > delta else 0.0
@@ -183,7 +177,7 @@ def _draw(sampler: Any, pair: tuple[Any, Any], draws: int, outputs: Outputs) -> 
                 output = sampler(neighbour)
             except Exception as error:  # noqa: BLE001 - whatever it raises, others can see it
                 raised.append(type(error).__name__)
-                found.append({"the error": raised[-1], "the text of the error": str(error)})
+                found.append({"the error": raised[-1]} | flat(str(error), "the text of the error"))
             else:
                 found.append(flat(output))
     if draws and len(raised) == 2 * draws:

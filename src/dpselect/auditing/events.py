@@ -6,23 +6,28 @@ The draws that choose an event are not those that test it, so no choice here can
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
+from itertools import chain, groupby
 from numbers import Rational, Real
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.errors import InvalidParameterError, Shown
+
 Column = NDArray[np.float64]
 Flat = dict[str, Any]
 """The parts of one output, by their places in words."""
 
 _NUMBERS = (int, float, Real, Decimal)
-_MOST_PARTS, _REPEATED = 48, 8
-"""Parts of an output that are looked at, and how often an exact value of a column has to occur."""
+_IN_TEXT = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+_MOST_SCREENED, _MOST_PARTS, _REPEATED = 1000, 48, 8
+"""Parts of an output, those that are looked at closely, and how often an exact value of a column has to occur."""
 _TAIL = np.array([0.0005, 0.001, 0.002, 0.005, 0.01])
 _LEVELS = np.concatenate([_TAIL, np.linspace(0.02, 0.98, 33), 1 - _TAIL[::-1]])
 _NAN = 0x7FF8_0000_0000_0000
@@ -30,7 +35,7 @@ _NAN = 0x7FF8_0000_0000_0000
 
 
 def flat(output: Any, place: str = "the output") -> Flat:
-    """The parts of an output: members of lists, arrays, sets and dictionaries, and how many there are.
+    """The parts of an output: members of lists, arrays, sets and dictionaries, how many there are, and numbers in text.
 
     >>> flat([0.5, {"a"}])
     {'the length of the output': 2, 'the output[0]': 0.5, 'the length of the output[1]': 1, "the output[1]['a']": True}
@@ -43,32 +48,44 @@ def flat(output: Any, place: str = "the output") -> Flat:
     if isinstance(output, Decimal) or (isinstance(output, Rational) and _number(output) != output):
         exact = str(output) if isinstance(output, Decimal) else f"{output.numerator:#x} / {output.denominator:#x}"
         return {place: _number(output), f"the exact value of {place}": exact}
-    if not isinstance(output, (list, tuple, Set, Mapping)):
-        return {place: output}
+    if isinstance(output, str) or not isinstance(output, Collection):
+        text = output if isinstance(output, str) else "" if isinstance(output, _NUMBERS) else repr(output)
+        if text is not output and " at 0x" in text:
+            expected = "numbers, text, lists and what has a repr of its own, as outputs"
+            raise InvalidParameterError("sampler", Shown(f"<returns a {type(output).__name__}>"), expected)
+        return {place: output} | {f"number {at} in {place}": float(n) for at, n in enumerate(_IN_TEXT.findall(text), 1)}
     # The order of a set tells how it was made, not what is in it.
     members: Any = sorted(cast("Any", output), key=repr) if isinstance(output, Set) else cast("Any", output)
     named = members.items() if isinstance(output, Mapping) else enumerate(members)
     found: Flat = {f"the length of {place}": len(members)}
     for key, each in ((each, True) for each in members) if isinstance(output, Set) else named:
         found |= flat(each, f"{place}[{key!r}]")
+    if isinstance(output, Set) and (floats := [each for each in members if isinstance(each, float)]):
+        found |= flat(sorted(floats), f"the floats of {place}")
     return found
 
 
 class Reader:
-    """Reads columns from outputs; the parts are those of the outputs in `seen`."""
+    """Reads columns from outputs: of the parts that occur most often in those seen, those that tell most alone."""
 
-    def __init__(self, seen: Iterable[Flat]) -> None:
+    def __init__(self, first: Sequence[Flat], second: Sequence[Flat]) -> None:
         self._codes: dict[str, int] = {}
-        self._kinds: dict[str, set[type[Any]]] = {}
-        self._weights: dict[str, tuple[_Partition, Column]] = {}
-        for each in seen:
-            for place, value in each.items():
-                if place in self._kinds or len(self._kinds) < _MOST_PARTS:
-                    self._kinds.setdefault(place, set()).add(value.__class__)
+        found: dict[str, tuple[float, _Partition, Column]] = {}
+        places = Counter(chain.from_iterable([*first, *second]))
+        seen = [each[::2][-max(500, 500_000 // len(places)) :] for each in (first, second)]
+        for place, _ in places.most_common(_MOST_SCREENED):
+            columns = [self._column(place, each) for each in seen]
+            cells = _Partition.of_both(*columns)
+            more, less = map(cells.counted, columns)
+            told = (((more - less) ** 2 - more - less) / (more + less + 1)).sum()  # about 0 if only chance speaks
+            found[place] = float(told), cells, np.log((more + 0.5) / (less + 0.5))
+        best = set(sorted(found, key=lambda place: found[place][0], reverse=True)[:_MOST_PARTS])
+        self._kinds = {place: {each.get(place).__class__ for each in chain(*seen)} for place in places if place in best}
+        self._weights = {place: found[place][1:] for place in self._kinds}
 
     def columns(self, outputs: Sequence[Flat]) -> dict[str, Column]:
         """What is read of each part and of all together, by what it is in words. All that is no number is NaN."""
-        parts = {place: self._numbers([each.get(place, "absent") for each in outputs]) for place in self._kinds}
+        parts = {place: self._column(place, outputs) for place in self._kinds}
         numeric = [place for place, kinds in self._kinds.items() if any(issubclass(kind, Real) for kind in kinds)]
         found = dict(parts)
         for place in numeric:
@@ -77,23 +94,17 @@ class Reader:
             found["the output as a whole"] = self._coded(map(repr, outputs))
         if len(members := [parts[place] for place in numeric if not place.startswith("the length")]) > 1:
             found |= _together(np.column_stack(members))
-        if self._weights:
+        if len(self._weights) > 1:  # as if the parts were independent
             weighed = [weights[cells.of(parts[place])] for place, (cells, weights) in self._weights.items()]
             found["the log-likelihood ratio of the parts, added up"] = np.sum(weighed, axis=0)
         return found
-
-    def weigh(self, first: Mapping[str, Column], second: Mapping[str, Column]) -> None:
-        """Learn how all parts together speak for one neighbour, as if they were independent."""
-        for place in self._kinds if len(self._kinds) > 1 else ():
-            cells = _Partition.of_both(first[place], second[place])
-            more, less = (cells.counted(each[place]) + 0.5 for each in (first, second))
-            self._weights[place] = cells, np.log(more / more.sum()) - np.log(less / less.sum())
 
     def shown(self, bits: int) -> str:
         number = repr(np.int64(bits).view(np.float64).item()).removesuffix(".0")
         return list(self._codes)[bits - _NAN - 1] if bits > _NAN else number
 
-    def _numbers(self, values: list[Any]) -> Column:
+    def _column(self, place: str, outputs: Sequence[Flat]) -> Column:
+        values = [each.get(place, "absent") for each in outputs]
         column = np.array([_number(each) for each in values], dtype=np.float64)
         column[np.isnan(column)] = np.nan  # one of its bit patterns
         others = [at for at, each in enumerate(values) if not isinstance(each, _NUMBERS)]
@@ -205,8 +216,7 @@ def choose(pairs: Sequence[tuple[list[Flat], list[Flat]]], *, delta: float, most
     """Events that seem to need the largest epsilon: found on every second output, ranked on the others."""
     ranked: dict[tuple[int, int, str], tuple[float, Event]] = {}
     for pair, outputs in enumerate(pairs):
-        size, reader = len(outputs[0]) // 2, Reader([*outputs[0], *outputs[1]])
-        reader.weigh(*(reader.columns(each[::2]) for each in outputs))
+        size, reader = len(outputs[0]) // 2, Reader(*outputs)
         finding, ranking = ([reader.columns(each[at::2]) for each in outputs] for at in (0, 1))
         for name in finding[0]:
             cells = _Partition.of_both(finding[0][name], finding[1][name])

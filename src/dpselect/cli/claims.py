@@ -87,10 +87,6 @@ def _told(checked: Checked) -> Iterator[str]:
         yield "The value itself is not certified: the ledger stored no release for it, only its charge."
 
 
-BROKEN = 1
-"""The exit status if the claim is refuted."""
-
-
 def audit(
     sampler: str,
     *,
@@ -138,9 +134,8 @@ def audit(
         draws=draws,
         confidence=confidence,
     )
-    text = json.dumps(asdict(report) | {"broken": report.broken}) if as_json else str(report)
-    print(escaped_lines(text))
-    return BROKEN if report.broken else 0
+    print(escaped_lines(json.dumps(asdict(report) | {"broken": report.broken}) if as_json else str(report)))
+    return int(report.broken)
 
 
 def _found(module: object, name: str, argument: str) -> Any:
