@@ -145,6 +145,18 @@ def test_cells_that_the_table_does_not_have_are_tried() -> None:
     assert "huge" in str(found) or "infinity" in str(found)
 
 
+def test_of_many_units_those_with_extreme_cells_are_replaced() -> None:
+    """Not every unit can be tried, and every fourth has the same cell."""
+    rows = [{"amount": at % 4} for at in range(32)]
+
+    def total(table: list[dict[str, int]]) -> int:
+        return sum(min(3, max(-3, row["amount"])) for row in table)
+
+    found = dps.falsify_sensitivity(total, rows, unit=dps.ROWS, sensitivity=5, neighbours="replace_one")
+    assert found is not None
+    assert found.distance == 6
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

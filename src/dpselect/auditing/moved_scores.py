@@ -153,9 +153,11 @@ def _owned(row: tuple[Any, ...], unit: int | None, owner: Any) -> tuple[Any, ...
 def _changes(base: Rows, source: Rows, unit: int | None, relation: Neighbours, cells: Any) -> Iterator[Change]:
     """Neighbours of `base`: without a unit, or with a made-up one whose rows are like those of `source`."""
     owners = [place if unit is None else row[unit] for place, row in enumerate(base)]
-    units = [each for each in dict.fromkeys(owners) if each is not None]
+    ends = [owners[cells.index(end)] for cells in zip(*base, strict=True) for end in _ends(cells).values()]
+    units = list(dict.fromkeys(owners))
     replaces = relation is Neighbours.REPLACE_ONE
-    some = units[:: 1 + len(units) // (10 if replaces else 200)]
+    tried = dict.fromkeys([*ends, *units[:: 1 + len(units) // (10 if replaces else 200)]])
+    some = [each for each in tried if each is not None]
     rests = [[row for row, owner in zip(base, owners, strict=True) if owner != each] for each in some]
     yield from (("a unit is left out", base, rest) for rest in ([] if replaces else rests))
     what = "a unit is replaced by a made-up one" if replaces else "a made-up unit is added"
@@ -210,8 +212,7 @@ def _opened(rows: Any) -> tuple[list[Any], Rows, Callable[[Rows], Any]]:
     columns: dict[Any, list[Any]] = {}
     kind = cast("Any", type(rows))
     if issubclass(kind, np.ndarray) and rows.ndim in (1, 2):
-        listed: list[list[Any]] = rows.reshape(len(rows), -1).T.tolist()
-        columns = dict(enumerate(listed))
+        columns = dict(enumerate(cast("list[list[Any]]", rows.reshape(len(rows), -1).T.tolist())))
     elif issubclass(kind, Mapping):
         columns = {name: list(rows[name]) for name in rows}
     elif issubclass(kind, list) and all(
