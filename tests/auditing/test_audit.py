@@ -203,7 +203,9 @@ def test_equal_sets_are_equal_however_they_were_made() -> None:
     assert [*made[0]] != [*made[1]]
     assert flat(made[0]) == flat(made[1])
     assert [*flat(made[0])] == [*flat(made[1])]
-    assert dps.audit(lambda at: made[at], (0, 1), claimed_epsilon=0.1, draws=400).lower_bound == 0
+    report = dps.audit(lambda at: made[at], (0, 1), claimed_epsilon=0.1, draws=400)
+    assert report.lower_bound == 0
+    assert str(report).endswith("Event: none that tells the neighbours apart.")
 
 
 def test_an_output_is_read_alike_among_however_many_others() -> None:

@@ -123,7 +123,7 @@ def audit(
     schedule = _schedule(draws, 1 - probability(confidence, "confidence"), epsilon, delta)
 
     seen: list[Outputs] = [([], []) for _ in pairs]
-    best, looks = (0.0, ""), list[tuple[int, float]]()
+    best, looks = (0.0, "none that tells the neighbours apart"), list[tuple[int, float]]()
     for size, error in schedule:
         for pair, outputs in zip(pairs, seen, strict=True):
             _draw(sampler, pair, size - (looks[-1][0] if looks else 0), outputs)
@@ -133,7 +133,7 @@ def audit(
             first, second = map(event.count, fresh[event.pair])
             more, less = (second, first) if event.likelier else (first, second)
             bound = lower_bound(more, less, size, error=error / len(events), delta=delta)
-            if bound > best[0] or not best[1]:
+            if bound > best[0]:
                 best = bound, f"{event}: in {first:,} and {second:,} of {size:,} draws"
         looks.append((2 * size, best[0]))
         if best[0] > epsilon:
