@@ -109,6 +109,22 @@ move=> same; have /andP[_ up] := count_sensitivity u D v; have /andP[low _] := c
 by apply: leq_trans up _; rewrite ltnS same.
 Qed.
 
+(** Claim 6 under replace-one: by at most [2 m], whichever way each count moves, and by at most 1 for each candidate. *)
+Theorem count_total_replaced m u D D' :
+  without u D = without u D' -> (forall rows, #|counted rows| <= m)%N ->
+  (\sum_v ((units_with v D - units_with v D') + (units_with v D' - units_with v D)) <= minn (m + m) #|Value|)%N.
+Proof.
+move=> same at_most_m.
+have total E : (\sum_v (v \in counted (rows_of u E)) <= m)%N.
+  apply: leq_trans (at_most_m (rows_of u E)).
+  by rewrite -sum1_card [leqRHS]big_mkcond /=; apply: leq_sum => v _; case: (_ \in _).
+rewrite leq_min; apply/andP; split.
+  apply: leq_trans (leq_add (total D) (total D')); rewrite -big_split /=; apply: leq_sum => v _.
+  by rewrite (count_without u D v) (count_without u D' v) same !subnDl; case: (_ \in _); case: (_ \in _).
+rewrite -sum1_card; apply: leq_sum => v _.
+by rewrite (count_without u D v) (count_without u D' v) same !subnDl; case: (_ \in _); case: (_ \in _).
+Qed.
+
 End Counts.
 
 (** The count without a limit: a unit counts for every value in its rows. Rows without a candidate have the value [None]. *)

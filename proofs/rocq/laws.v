@@ -103,7 +103,7 @@ End Mixtures.
 
     All that the proofs use of it. A score is of the ordered ring [V], a probability in the ordered field [R]:
     over the reals both are the reals, and e is [exp]; with whole scores and e z = 2^z all probabilities are rational
-    ([examples.v]). *)
+    ([most_common.v]). *)
 
 Record exponential (V : realDomainType) (R : realFieldType) := Exponential {
   expo :> V -> R;
