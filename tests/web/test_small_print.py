@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import dpselect as dps
+from tests.question_words import NAMES
+from tests.web import filled_forms
 from tests.web.visitor import MEDIAN, Visitor, visit
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
@@ -46,6 +49,16 @@ def test_an_empty_field_that_this_table_needs_is_no_error(payer: Visitor) -> Non
     wrong = payer.post("/ask/median/plan", FORM | {"step": "0"})
     assert "Still needed" not in wrong.words
     assert "Expected a finite number" in wrong.text.partition('id="step-error"')[2].partition("</p>")[0]
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if each != "count"])  # which needs nothing but epsilon
+def test_a_form_that_is_sent_empty_names_each_field_that_is_needed(payer: Visitor, name: str) -> None:
+    sent = payer.post(f"/ask/{name}/confirm", {"epsilon": "0.5"})
+    assert sent.status == 422
+    errors = dict(re.findall('id="([^"]*)-error"[^>]*>([^<]+)<', sent.text))
+    needed = {each.name for each in filled_forms.empty(name).fields if each.is_needed} - {"epsilon"}
+    assert needed <= errors.keys()
+    assert set(errors.values()) == {"This is needed."}
 
 
 @pytest.mark.parametrize(

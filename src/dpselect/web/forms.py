@@ -127,9 +127,8 @@ def fields_of(about: type[Question], site: Site) -> list[Field]:
 
 
 def _field(argument: Argument, part: str, columns: Sequence[tuple[str, str]], site: Site, example: str) -> Field:
-    needed, kind = argument.default is REQUIRED, argument.kind
-    given = example or needed or argument.default in (None, False)
-    default = example if given else str(argument.default).removesuffix(".0")
+    kind, is_empty = argument.kind, argument.default in (REQUIRED, None, False)
+    default = example if example or is_empty else str(argument.default).removesuffix(".0")
     choices: list[tuple[str, str]] = []
     if kind == "text":  # every one of them names a column
         default = ""
@@ -208,17 +207,18 @@ class Form:
 
     def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
         """The reply of a `Dataset` or `DryRun`."""
-        return reply(data, self.about.name, {"column": None, **self.arguments, "epsilon": epsilon, **more})
+        given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": epsilon, **more}
+        return reply(data, self.about.name, given)
 
     def fail(self, error: SelectionError) -> None:
         """Keep the sentence of an error beside the field that it is about."""
-        name = getattr(error, "name", "")
-        known = {each.name for each in self.fields}
+        name, known = getattr(error, "name", ""), {each.name for each in self.fields}
         if str(error).startswith(f"{name}=None:") and name in known and not self.typed.get(name):
             if name not in self.missing:  # the library has a default for it, which does not fit this table
                 self.missing.append(name)
             return
-        self.errors.setdefault(name if name in known else "", error_in_words(error))
+        if name in known or not self.missing:  # what is wrong with the whole may be that something is missing
+            self.errors.setdefault(name if name in known else "", error_in_words(error))
 
     def _read(self, each: Field) -> None:
         """Read one field into the arguments, or note what is wrong with it."""
