@@ -85,16 +85,17 @@ def span(lower: float, upper: float) -> str:
 def ends_shown(lower: float, upper: float) -> tuple[str, str]:
     """The ends of an interval, rounded outwards to the second digit of half its width; whole numbers stay.
 
-    >>> ends_shown(38.55312, 38.62089), ends_shown(1_290, 1_311)
-    (('38.553', '38.621'), ('1,290', '1,311'))
+    >>> ends_shown(38.55312, 38.61989), ends_shown(1_290, 1_311)
+    (('38.553', '38.620'), ('1,290', '1,311'))
     """
     half = (upper - lower) / 2.0
     if isinstance(lower, int) and isinstance(upper, int):
         return f"{lower:,}", f"{upper:,}"
     if not 0.0 < half < math.inf:
         return f"{lower:,.10g}", f"{upper:,.10g}"
-    place = 10.0 ** max(0, 1 - math.floor(math.log10(half)))
-    return as_text(math.floor(lower * place) / place), as_text(math.ceil(upper * place) / place)
+    digits = max(0, 1 - math.floor(math.log10(half)))
+    place = 10.0**digits
+    return f"{math.floor(lower * place) / place:.{digits}f}", f"{math.ceil(upper * place) / place:.{digits}f}"
 
 
 def shares(counts: Sequence[int]) -> list[float] | None:
