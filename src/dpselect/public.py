@@ -61,9 +61,9 @@ def listed(
         argument: the name of the argument. Prices are numbers; dates remain texts, which the question reads.
         kind: the type of the members, if stated.
         fitting: otherwise the types that the column can match; the first one that all members look like is used. If
-            there are none, integers or text. A range is always of whole numbers, whether or not the column can match
-            it. Text that nearly looks like a range, or like a Python list, is refused unless `kind` is text, instead
-            of being read as a single member. So are booleans and decimals, unless `kind` or `fitting` says what
+            there are none, integers, booleans or text. A range is always of whole numbers, whether or not the column
+            can match it. Text that nearly looks like a range, or like a Python list, is refused unless `kind` is
+            text, instead of being read as a single member. So are decimals, unless `kind` or `fitting` says what
             they are.
         private: path or glob of the table of the question, from which nothing may be listed.
         may_be_one: whether a list of one leaves something to ask.
@@ -107,10 +107,14 @@ def listed(
         raise _almost_a_range(text, argument)
     _several(found, text, argument, may_be_one=may_be_one)
     if kind is None:
-        if found and not fitting:
-            _check_clear(found, text, argument)
         kind = fitting[0] if len(fitting) == 1 else kind_of(found, _NUMBERS if fitting else _UNTYPED)
-        if kind is CandidateKind.INTEGER and _are_decimals(found):
+        if not fitting and found and all(map(_BOOLEAN.fullmatch, found)):
+            kind = CandidateKind.BOOLEAN  # as text they would not match the True and TRUE of other programs
+        elif not fitting and _are_decimals(found):
+            how = f"--{argument}-as text to compare them as text, or number (0.5 is 0.50)"
+            hint = f"The table does not say whether they are text. Use {how}."
+            raise InvalidCandidatesError(argument, _shown(text), "a type for these decimals", hint)
+        elif kind is CandidateKind.INTEGER and _are_decimals(found):
             kind = CandidateKind.NUMBER  # refused by the question, which knows the type of the column
     convert = CONVERSIONS[kind]
     try:
@@ -122,18 +126,6 @@ def listed(
 
 def _are_decimals(listed: Sequence[str]) -> bool:
     return all(map(DECIMAL.fullmatch, listed)) and not all(map(INTEGER.fullmatch, listed))
-
-
-def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
-    """Refuse members that may be text or another type if nothing says which, and several texts mean the same value."""
-    if all(map(_BOOLEAN.fullmatch, listed)):
-        what, how = "booleans", "boolean (true is True and TRUE)"
-    elif _are_decimals(listed):
-        what, how = "decimals", "number (0.5 is 0.50)"
-    else:
-        return
-    hint = f"The table does not say whether they are text. Use --{argument}-as text to compare them as text, or {how}."
-    raise InvalidCandidatesError(argument, _shown(text), f"a type for these {what}", hint)
 
 
 def _refuse_dashed(text: str, argument: str) -> None:

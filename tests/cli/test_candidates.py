@@ -177,10 +177,11 @@ def test_the_longest_ranges_are_read() -> None:
     assert listed(text, "prices", private=PRIVATE) == meant
 
 
-def test_booleans_and_decimals_are_asked_about_where_no_type_says_it() -> None:
+def test_booleans_are_read_as_such_and_decimals_are_asked_about_where_no_type_says_it() -> None:
     for argument in ("candidates", "groups"):
-        with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text .*, or boolean"):
-            listed("true, False", private=PRIVATE, argument=argument)
+        assert listed("true, False", private=PRIVATE, argument=argument) == [True, False]
+        assert listed("true,False,x", private=PRIVATE, argument=argument) == ["true", "False", "x"]
+        assert listed("true,x", fitting=(CandidateKind.TEXT,), private=PRIVATE, argument=argument) == ["true", "x"]
         with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text .*, or number"):
             listed("0.5,1", private=PRIVATE, argument=argument)
         for kind in (CandidateKind.TEXT, CandidateKind.NUMBER):

@@ -81,8 +81,8 @@ SAID: list[tuple[list[str], str]] = [
     ),
     (["median", *AGES, *STEP, "--groups-as", "text"], "--groups-as='text': expected --groups together with it."),
     (
-        ["median", *AGES, *STEP, "--by", "education_num", "--groups", "true,false"],
-        "--groups-as text to compare them as text, or boolean",
+        ["median", *AGES, *STEP, "--by", "education_num", "--groups", "0.5,1"],
+        "--groups-as text to compare them as text, or number",
     ),
     (["values", *AGES, "--delta", "0"], "--delta=0.0: expected a number strictly between 0 and 1"),
     (["top-k", ADULT, "age", "3", *AGES[2:], "--delta", "0"], "to choose from, or a --delta above 0."),
