@@ -119,6 +119,15 @@ def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
     assert "Ranks count" not in counted
 
 
+@pytest.mark.usefixtures("without_pictures")
+def test_a_single_number_stands_with_its_interval(tmp_path: Path) -> None:
+    plan(tmp_path)
+    mean = dps.Dataset(tmp_path / "people.csv", unit="who").mean("age", bounds=(0, 120), epsilon=1.0)
+    lower, upper = mean.table()[1][0][-1].split(" to ")
+    assert f"99% interval: {lower} to {upper}." in Page(dps.report([mean])).text
+    assert len(lower.partition(".")[2]) == len(upper.partition(".")[2]) > 0
+
+
 def dps_text(number: object) -> str:
     return str(number).removesuffix(".0")
 

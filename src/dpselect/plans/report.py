@@ -180,6 +180,7 @@ def _answer(name: str, release: Release[Any]) -> str:
     answer = _table(heads, rows[:_MOST_ROWS], more)
     if release.counts is None and (only := only_value(release, rows)) is not None:
         answer = f'<p class="value">{escape(only)}</p>'
+        answer += "" if release.interval is None else html_notes(f"{heads[-1]}: {rows[0][-1]}.")
     try:
         picture = picture_of(release)
     except MissingExtraError:
