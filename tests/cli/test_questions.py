@@ -84,6 +84,19 @@ def test_the_example_runs(
 ADULT = ["--unit", "person_id", "--epsilon", "1000"]
 
 
+def test_a_median_of_dates_is_found_in_steps_of_days(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "visits.csv").write_text(
+        "who,day\n" + "".join(f"{each},2026-02-0{each % 9 + 1}\n" for each in range(99))
+    )
+    asked = ["median", str(tmp_path / "visits.csv"), "day", "--unit", "who", "--epsilon", "1000", "--quiet"]
+    asked += ["--bounds", "2026-01-01", "2026-12-31", "--step"]
+    assert main([*asked, "1"]) == 0
+    assert capsys.readouterr().out == "2026-02-05\n"
+    for step in ("1.5", "0", "-1"):
+        assert main([*asked, step]) == 2
+        assert capsys.readouterr().err.startswith(f"dpselect: --step={float(step)}: expected")
+
+
 def test_a_histogram_of_one_value_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
     asked = [str(EXAMPLES / "adult.csv"), "education_num", "--candidates", "9", *ADULT]
     assert main(["histogram", *asked]) == 0

@@ -51,6 +51,13 @@ def test_an_empty_field_that_this_table_needs_is_no_error(payer: Visitor) -> Non
     assert "Expected a finite number" in wrong.text.partition('id="step-error"')[2].partition("</p>")[0]
 
 
+def test_a_median_of_dates_is_planned_in_steps_of_days(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("who,day\n1,2026-02-03\n")
+    ends = {"bounds.lower-end": "2026-01-01", "bounds.upper-end": "2026-12-31"}
+    asked = {"column": "day", "step": "1", "epsilon": "0.5", **ends}
+    assert "steps of 1 day" in visit(str(tmp_path / "visits.csv"), "who").post("/ask/median/plan", asked).words
+
+
 @pytest.mark.parametrize("name", [each for each in NAMES if each != "count"])  # which needs nothing but epsilon
 def test_a_form_that_is_sent_empty_names_each_field_that_is_needed(payer: Visitor, name: str) -> None:
     sent = payer.post(f"/ask/{name}/confirm", {"epsilon": "0.5"})

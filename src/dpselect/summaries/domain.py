@@ -76,7 +76,9 @@ class PublicDomain:
         if step is None:
             raise InvalidParameterError("continuous", True, "nothing, because the bounds are dates")
         lower, upper = (Fraction((each - DAY_ZERO).days) for each in (first, last))
-        grid = Grid.dividing(lower, upper, step=positive_count(step, "step"))
+        if decimal_fraction(step, "step", expected="a whole number of days").denominator > 1:
+            raise InvalidParameterError("step", step, "a whole number of days")
+        grid = Grid.dividing(lower, upper, step=step)
         return cls(float(lower), float(upper), grid, dated=True)
 
     def shown(self, number: float) -> float | date:
