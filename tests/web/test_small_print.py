@@ -58,6 +58,21 @@ def test_a_median_of_dates_is_planned_in_steps_of_days(tmp_path: Path) -> None:
     assert "steps of 1 day" in visit(str(tmp_path / "visits.csv"), "who").post("/ask/median/plan", asked).words
 
 
+def test_an_unknown_column_of_a_condition_is_refused_in_words_of_the_page(payer: Visitor) -> None:
+    sent = payer.post("/ask/count/confirm", {"epsilon": "0.5", "where": "nowhere=3"})
+    said = sent.text.partition('id="where-error">')[2].partition("</p>")[0]
+    assert said.startswith("Expected a column of the data.")
+    assert "dpselect" not in said
+
+
+def test_an_interval_is_written_as_its_number_is(payer: Visitor) -> None:
+    clip = {"clip.lower-end": "0", "clip.upper-end": "100"}
+    answer = payer.release("sum", column="hours_per_week", epsilon="0.5", **clip)
+    interval = re.search("the truth is between (.*?) and (.*?)[.] ", answer.words)
+    assert interval
+    assert all(re.fullmatch("1,[0-9]{3},[0-9]{3}", end) for end in interval.groups())
+
+
 @pytest.mark.parametrize("name", [each for each in NAMES if each != "count"])  # which needs nothing but epsilon
 def test_a_form_that_is_sent_empty_names_each_field_that_is_needed(payer: Visitor, name: str) -> None:
     sent = payer.post(f"/ask/{name}/confirm", {"epsilon": "0.5"})
@@ -129,6 +144,7 @@ def test_blanks_around_a_released_value_are_seen(tmp_path: Path) -> None:
     answer = visit(str(table), "id").release("values", column="city", epsilon="1", delta="1e-6")
     assert '<td class="short">&#34; Paris&#34;</td>' in answer.text
     assert '<td class="short">Lyon</td>' in answer.text
+    assert '<th scope="col" class="short">city</th>' in answer.text
 
 
 def test_a_refusal_never_rounds_what_is_left_up(payer: Visitor, ledger: dps.Ledger) -> None:

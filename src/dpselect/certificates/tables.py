@@ -105,7 +105,8 @@ def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
         listed.append([shown(each, is_amount=True) for each in held["units"]])
     if held.get("lower"):
         heads.append(f"{release.confidence:.0%} interval")
-        listed.append([*map(wording.span, held["lower"], held["upper"])])
+        ends = zip(held["lower"], held["upper"], strict=True)
+        listed.append([wording.span(*each, is_amount=kind.is_amount) for each in ends])
     return heads, [*zip(*listed, strict=True)]
 
 

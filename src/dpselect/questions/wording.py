@@ -77,16 +77,18 @@ def reported(kind: Kind, release: Planned, value: Value, group: Any = None) -> V
     return round(value, max(0, -math.floor(math.log10(bound))))
 
 
-def span(lower: float, upper: float) -> str:
+def span(lower: float, upper: float, *, is_amount: bool) -> str:
     """An interval as one text: see `ends_shown`."""
-    return " to ".join(ends_shown(lower, upper))
+    return " to ".join(ends_shown(lower, upper, is_amount=is_amount))
 
 
-def ends_shown(lower: float, upper: float) -> tuple[str, str]:
+def ends_shown(lower: float, upper: float, *, is_amount: bool) -> tuple[str, str]:
     """The ends of an interval, rounded outwards to the second digit of half its width; whole numbers stay.
 
-    >>> ends_shown(38.55312, 38.61989), ends_shown(1_290, 1_311)
-    (('38.553', '38.620'), ('1,290', '1,311'))
+    Those of amounts are in groups of three digits, as the amount is; others may be years.
+
+    >>> ends_shown(38.55312, 38.61989, is_amount=False), ends_shown(91_018.2, 93_228.4, is_amount=True)
+    (('38.553', '38.620'), ('91,018', '93,229'))
     """
     half = (upper - lower) / 2.0
     if isinstance(lower, int) and isinstance(upper, int):
@@ -94,8 +96,8 @@ def ends_shown(lower: float, upper: float) -> tuple[str, str]:
     if not 0.0 < half < math.inf:
         return f"{lower:,.10g}", f"{upper:,.10g}"
     digits = max(0, 1 - math.floor(math.log10(half)))
-    place = 10.0**digits
-    return f"{math.floor(lower * place) / place:.{digits}f}", f"{math.ceil(upper * place) / place:.{digits}f}"
+    place, form = 10.0**digits, f"{',' * is_amount}.{digits}f"
+    return format(math.floor(lower * place) / place, form), format(math.ceil(upper * place) / place, form)
 
 
 def shares(counts: Sequence[int]) -> list[float] | None:

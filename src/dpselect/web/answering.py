@@ -20,6 +20,7 @@ from dpselect.errors import MissingExtraError
 from dpselect.ledger import Entry
 from dpselect.plans.report import in_words, only_value, picture_of, report
 from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import as_text
 from dpselect.web.choosing import budget_of, planned
 from dpselect.web.forms import Form
@@ -142,7 +143,7 @@ def _interval(release: Release[Any]) -> dict[str, Any] | None:
         return None
     (lower, upper), number = release.interval, release.value if release.counts is None else release.counts
     share = round((number - lower) / (upper - lower), 4) if upper > lower else 0.5
-    low, high = wording.ends_shown(lower, upper)
+    low, high = wording.ends_shown(lower, upper, is_amount=QUESTIONS[release.task].is_amount)
     return {"lower": low, "upper": high, "share": share}
 
 

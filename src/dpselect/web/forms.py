@@ -216,8 +216,7 @@ class Form:
         if str(error).startswith(f"{name}=None:") and name in known and not self.typed.get(name):
             if name not in self.missing:  # the library has a default for it, which does not fit this table
                 self.missing.append(name)
-            return
-        if name in known or not self.missing:  # what is wrong with the whole may be that something is missing
+        elif name in known or not self.missing:  # what is wrong with the whole may be that something is missing
             self.errors.setdefault(name if name in known else "", error_in_words(error))
 
     def _read(self, each: Field) -> None:

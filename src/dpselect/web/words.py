@@ -145,7 +145,8 @@ _FILE = re.compile(r"(,? or)?,? ?@file( with one per line)?(,? or @codes\.csv:co
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 _GIVEN = re.compile(r"\b([a-z_]+)=([-.\w/]+)")
 _FOREIGN = re.compile(
-    r"--|@|[a-z]_[a-z]|\w\(|\w=|[\[\]{}`]|docs/|\b(dps|data)\.[a-z]|\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
+    r"--|@|[a-z]_[a-z]|\w\(|\w=|[\[\]{}`]|docs/|\bdpselect [a-z]|\b(dps|data)\.[a-z]|"
+    r"\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
 )
 """What only those understand who write commands or Python."""
 
