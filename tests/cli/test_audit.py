@@ -66,8 +66,11 @@ def test_json_has_what_the_report_has(capsys: Captured) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["audited_mine"], "SAMPLER='': expected a name in the module."),
-        (["audited_mine:tellin"], "SAMPLER='tellin': expected a name in the module. Did you mean 'telling'?"),
+        (["audited_mine"], "SAMPLER='': expected MODULE:FUNCTION, a name in the module."),
+        (
+            ["audited_mine:tellin"],
+            "SAMPLER='tellin': expected MODULE:FUNCTION, a name in the module. Did you mean 'telling'?",
+        ),
         (["audited_mine:telling", "--neighbours", "alik"], "--neighbours='alik': expected a name in the module."),
         (["nowhere:telling"], "SAMPLER=<ModuleNotFoundError while 'nowhere' was imported>"),
         (["audited_broken:f"], "SAMPLER=<RuntimeError while 'audited_broken' was imported>"),

@@ -141,4 +141,5 @@ def audit(
 def _found(module: object, name: str, argument: str) -> Any:
     if name in vars(module):
         return vars(module)[name]
-    raise InvalidParameterError(argument, typed(name), "a name in the module", did_you_mean(name, vars(module)))
+    expected = "MODULE:FUNCTION, a name in the module" if argument == "sampler" else "a name in the module"
+    raise InvalidParameterError(argument, typed(name), expected, did_you_mean(name, vars(module)))
