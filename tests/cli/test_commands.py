@@ -135,9 +135,9 @@ def test_a_density_for_people(capsys: Captured) -> None:
     # The noise of 3 counts at epsilon 1000 is 0.
     assert out.splitlines() == [
         "age        share of the units",
-        "0 to 40    0.562759",
-        "40 to 80   0.433525",
-        "80 to 120  0.003716",
+        "0 to 40    0.5628",
+        "40 to 80   0.4335",
+        "80 to 120  0.0037",
         "",
         "Differentially private: epsilon = 1000, when one person_id is added or removed. "
         "This is hardly any protection.",

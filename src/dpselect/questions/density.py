@@ -145,7 +145,7 @@ class Density(InBins, name="density"):
 
     @classmethod
     def shown(cls, value: Value) -> Value:
-        return round(value, 6) if isinstance(value, float) else value
+        return round(value, 4) if isinstance(value, float) else value
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
