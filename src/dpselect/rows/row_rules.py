@@ -292,6 +292,10 @@ class Dialect(ABC):
         """A whole number of 64 bits in which only the bit of a place is set."""
         return f"({self.whole(1)} << CAST({place} AS integer))"
 
+    def one_bit(self, keys: Sequence[str], place: str) -> str:
+        """The aggregate, of rows with the same keys, that is the bit of one of their places, below 62; or null."""
+        return self.bit(self.first(keys, place, CandidateKind.INTEGER))
+
     def chosen(self, rows: str, keys: Sequence[str], column: str, kind: CandidateKind, *, most: int) -> str:
         """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpselect.rows.row_rules import Dialect, RowValue
-from dpselect.rows.statements import MOST_PLACES, PLACE, Found, Places, Statement
+from dpselect.rows.statements import MOST_PLACES, Found, Places, Statement
 from dpselect.summaries import PublicCandidates
 
 _MOST = 1024
@@ -68,7 +68,7 @@ def _words(
         if of_it.is_one:
             word, first = len(words), 0
             place = _if_read(each, at, _place(of_it, at), "NULL")
-            words.append(("{}", [dialect.bit(dialect.first(["who"], place, PLACE))]))
+            words.append(("{}", [dialect.one_bit(["who"], place)]))
         else:
             if used + of_it.number > MOST_PLACES:
                 shared, used = len(words), 0

@@ -139,11 +139,7 @@ def computed(function: str, *columns: Array, options: Any = None) -> Array:
 
 
 def matches(text: Array, pattern: str) -> Array:
-    """Whether a regular expression is found in each text; null where there is none.
-
-    >>> matches(pa.array(["ann", "bob", None]), "^a").to_pylist()
-    [True, False, None]
-    """
+    """Whether a regular expression is found in each text; null where there is none."""
     return computed("match_substring_regex", text, options=_kernels.MatchSubstringOptions(pattern))
 
 

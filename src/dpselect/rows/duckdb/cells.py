@@ -259,10 +259,6 @@ def _numbers_alone(text: Array, kind: CandidateKind) -> Array:
     """The texts that the row rules read as numbers of the kind; null in place of others that the engine might read.
 
     To match all texts would take the engine a fifth of the time of a question, and hardly any table needs it.
-
-    >>> texts = pa.array(["7", " 07.0 ", "1.5", "1e3", "0x1F", "seven", None], pa.large_string())
-    >>> _numbers_alone(texts, CandidateKind.INTEGER).to_pylist()
-    ['7', ' 07.0 ', None, None, None, None, None]
     """
     sure = _SURE.get(kind)
     if sure is None or not bytes(text.buffers()[2] or b"").translate(None, sure):

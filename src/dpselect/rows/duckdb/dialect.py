@@ -73,6 +73,10 @@ class DuckDB(Dialect):
             return f"CAST((min({both}) & {2**64 - 1}::UHUGEINT)::HUGEINT - {2**63}::HUGEINT AS BIGINT)"
         return f"arg_min({value}, {f'row({lot}, {value})' if kind is CandidateKind.TEXT else lot})"
 
+    def one_bit(self, keys: Sequence[str], place: str) -> str:
+        """The place is the last six bits of its lot: `min` of 64 bits takes three quarters of the time of 128."""
+        return self.bit(f"(min(({self.lot([*keys, place])} & {2**64 - 64}::UBIGINT) | ({place})::UBIGINT) & 63)")
+
     def few(self, rows: str, keys: Sequence[str], by: str, kept: str, most: int) -> str:
         whose, lot = ", ".join(keys), self.lot([*keys, f"hash({by})"])
         drawn = f"SELECT *, {lot} AS lot FROM ({rows})"
