@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.recipes.adaptive_marginals import AdaptiveMarginals as AdaptiveMarginals
     from dpselect.recipes.decision_tree import DecisionTree as DecisionTree
     from dpselect.recipes.decision_tree import GrownTree as GrownTree
-    from dpselect.recipes.mwem import MWEM as MWEM
     from dpselect.recipes.parents import ParentChoice as ParentChoice
     from dpselect.recipes.split_scores import Entropy as Entropy
     from dpselect.recipes.split_scores import Gini as Gini
     from dpselect.recipes.split_scores import MostFrequentClass as MostFrequentClass
+    from dpselect.recipes.synthetic import MWEM as MWEM
+    from dpselect.recipes.synthetic import AdaptiveMarginals as AdaptiveMarginals
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__)

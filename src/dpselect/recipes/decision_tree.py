@@ -16,7 +16,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours
-from dpselect.recipes.rows_and_rounds import Selection, codes_within, shared_selections, without_mask
+from dpselect.recipes.shared import Selection, array_of, codes_within, shared_selections
 from dpselect.recipes.split_scores import Entropy, Gini, MostFrequentClass, SplitScore
 
 Codes = NDArray[np.int64]
@@ -110,10 +110,8 @@ class DecisionTree(MechanismValue):
             InvalidDataError: another shape or type. Nothing is drawn then.
         """
         table = codes_within(codes, self.bins)
-        known = without_mask(labels, "labels")
-        if known.dtype.kind not in "iu" or known.shape != (len(table),):
-            expected = "whole numbers, the class of each row"
-            raise InvalidDataError("labels", Shown(f"<array of {known.dtype}, {known.ndim} dimensions>"), expected)
+        expected = "whole numbers, the class of each row"
+        known = array_of(labels, "labels", kinds="iu", shape=(len(table),), expected=expected)
         kept = (known >= 0) & (known < self.classes)
         known = known[kept].astype(np.int64)
         cuts = _Cuts.of(self.bins)
@@ -196,9 +194,11 @@ class GrownTree:
         Raises:
             InvalidDataError: no table, or without a column for each feature that the tree tests.
         """
-        table, needed = without_mask(codes, "codes"), int(self.features.max()) + 1
-        if table.ndim != 2 or table.shape[1] < needed:
-            raise InvalidDataError("codes", Shown(f"<shape {table.shape}>"), f"rows of at least {needed} features")
+        needed = int(self.features.max()) + 1
+        expected = f"rows of at least {needed} features"
+        table = array_of(codes, "codes", kinds="iuf", shape=(None, None), expected=expected)
+        if table.shape[1] < needed:
+            raise InvalidDataError("codes", Shown(f"<{table.shape[1]} features>"), expected)
         nodes = np.zeros(len(table), np.int64)
         while nodes.size and nodes[0] < len(self.features):  # all rows are in the same level
             nodes = 2 * nodes + 1 + (table[np.arange(len(table)), self.features[nodes]] > self.cuts[nodes])

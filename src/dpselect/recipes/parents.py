@@ -22,7 +22,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours
-from dpselect.recipes.rows_and_rounds import EXPECTED_SIZES, Selection, codes_within, shared_selections
+from dpselect.recipes.shared import EXPECTED_SIZES, Selection, codes_within, shared_selections
 
 Counts = NDArray[np.int64]
 ParentScore = Literal["mutual_information", "F", "R"]

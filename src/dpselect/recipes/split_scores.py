@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +27,6 @@ _MOST_SQUARED = math.isqrt((1 << 63) - 1)
 """Rows of a child whose square is within 64 bits: three thousand million. Beyond, Python's whole numbers are used."""
 _MOST_ROWS = 1 << 24
 """Of the bound on rows of the entropy, whose table of as many entries is kept in memory."""
-
-
-class SplitScore(Protocol):
-    """A score of splits, higher is better, in whole numbers."""
-
-    @property
-    def sensitivity(self) -> int:
-        """The most by which one row changes one score."""
-        ...
-
-    def scores(self, counts: Counts) -> Counts:
-        """The score of each split, shape ``(splits,)``, from counts of shape ``(splits, children, classes)``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +117,7 @@ class Entropy:
         return (
             self._table[np.minimum(counts, self.most_rows)] + np.maximum(counts - self.most_rows, 0) * self._steps[-1]
         )
+
+
+SplitScore = MostFrequentClass | Gini | Entropy
+"""A score of splits, higher is better, in whole numbers; `sensitivity`: the most by which one row changes one score."""

@@ -1,0 +1,311 @@
+"""Synthetic data from rounds that each select what is most wrong and measure it: a histogram, and a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting import ComposedEvent, Event, SequenceEvent
+from dpselect.accounting.rounding import divided, quotient_down
+from dpselect.checks import members_in_order, positive_count, positive_counts, probability, whole_number
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.privacy import Neighbours
+from dpselect.recipes.shared import EXPECTED_SIZES, Selection, array_of, codes_within, shared_selections
+
+_UNIT = 1 << 16
+"""Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
+_PASSES = 20
+"""Over all measurements so far, after each new one."""
+_MOST_COUNTED = 1 << 46
+"""Beyond this no query counts, so that scores fit into 64 bits."""
+_MOST_ROWS = float(1 << 40)
+"""More do not fit into memory; a noisy number of rows beyond this is cut off, so that guesses fit into 64 bits."""
+_MOST_CELLS = 1 << 22
+_FARTHEST = 1 << 62
+"""Scores of marginals are cut off here, which moves none by more than before."""
+_EXPECTED_MARGINALS = "one or more tuples of positions of attributes, such as ((0, 1), (1, 2))"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds(MechanismValue):
+    """Rounds that each select what is most wrong, measure it, and improve what is released."""
+
+    epsilon: float
+    rounds: int
+    selection_share: float = 0.5
+    selection: Selection = "auto"
+    delta: float = 0.0
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
+    measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
+
+    def _divide(self, epsilon: float, *, sensitivity: int, moved: int) -> None:
+        """Spend `epsilon` on all rounds: scores have this sensitivity, and a measurement moves by at most `moved`."""
+        rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
+        share, relation = probability(self.selection_share, "selection_share"), self.neighbours
+        part, rest = divided(epsilon, share)
+        selecting = shared_selections(
+            self.selection,
+            count=rounds,
+            epsilon=part,
+            delta=self.delta,
+            sensitivity=sensitivity,
+            neighbours=relation,
+        )
+        measuring = GeometricMechanism(epsilon=quotient_down(rest, rounds), sensitivity=moved, neighbours=relation)
+        self._set(rounds=rounds, selecting=selecting, measuring=measuring)
+
+    @property
+    def event(self) -> Event:
+        """What all rounds cost, for accounting."""
+        return SequenceEvent(events=self._costs())
+
+    def _costs(self) -> tuple[Event, ...]:
+        return tuple(ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MWEM(Rounds):
+    """In each round selects the query with the largest error, measures it, and reweighs the histogram.
+
+    Args:
+        rounds: how many queries are measured; public.
+        selection_share: the part of epsilon that the selections cost; the rest is for measuring.
+        total_share: the part of epsilon that the number of rows costs. Under ``"replace_one"`` it is public, and the
+            part goes to the rounds.
+        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
+        delta: that the guarantee may fail, from 0 to below 1, for the selections.
+
+    Proof: ``proofs/marginal_scores.md``, claim 1. Source: Hardt, Ligett & McSherry (2012).
+
+    >>> import numpy as np
+    >>> counts = np.array([0, 0, 900, 0, 0, 0, 100, 0])
+    >>> queries = np.tril(np.ones((8, 8), bool))  # how many are in the first cell, the first two, ...
+    >>> found = MWEM(epsilon=4.0, rounds=6).fit(counts, queries)
+    >>> bool(abs(found[2] - 900) < 200)
+    True
+    """
+
+    total_share: float = 0.05
+    totalling: GeometricMechanism | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Rounds.__post_init__(self)
+        total, epsilon = probability(self.total_share, "total_share"), self.epsilon
+        known = self.neighbours is Neighbours.REPLACE_ONE
+        part, rest = divided(epsilon, total)
+        self._divide(epsilon if known else rest, sensitivity=_UNIT, moved=1)
+        self._set(totalling=None if known else GeometricMechanism(epsilon=part, sensitivity=1))
+
+    @property
+    def event(self) -> Event:
+        """What one histogram costs, for accounting."""
+        total = () if self.totalling is None else (self.totalling.event,)
+        return SequenceEvent(events=(*total, *self._costs()))
+
+    def fit(self, counts: NDArray[np.integer], queries: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """A histogram that was never of the data, at the cost of `event`.
+
+        Args:
+            counts: shape ``(cells,)``: how many rows each cell has, >= 0. A row is in one cell.
+            queries: shape ``(queries, cells)``, booleans: the cells that each query counts. Public.
+
+        Returns:
+            Shape ``(cells,)``: numbers >= 0 that sum to the (noisy) number of rows.
+
+        Raises:
+            InvalidDataError: other shapes or types, or counts below 0. Nothing is drawn then. Large counts are no
+                error: a query counts 2^46 rows at most.
+        """
+        held, asked = _checked(counts, queries)
+        held_in_all = int(_answers(np.ones(held.size, bool), held))
+        total = held_in_all if self.totalling is None else self.totalling.draw(held_in_all)
+        rows = float(min(max(total, 1), _MOST_COUNTED))
+        answers = _answers(asked, held)
+        weights = np.full(held.size, rows / held.size)
+        measured: dict[int, float] = {}
+        floor = min((1.0 + self.measuring.expected_error) / 8.0, _MOST_COUNTED)
+        for _ in range(self.rounds):
+            guesses = np.rint(asked @ weights * _UNIT).astype(np.int64)
+            winner = self.selecting.select(np.abs(answers * _UNIT - guesses))
+            found = float(self.measuring.draw(int(answers[winner])))
+            # A query that is measured twice is known better; their mean is as good as any.
+            measured[winner] = found if winner not in measured else (measured[winner] + found) / 2.0
+            weights = _reweighed(weights, asked, measured, rows, floor)
+        return weights
+
+
+def _reweighed(
+    weights: NDArray[np.float64], asked: NDArray[np.bool_], measured: dict[int, float], rows: float, floor: float
+) -> NDArray[np.float64]:
+    """Multiplicative weights: the cells of a query grow by one factor and all others shrink by another.
+
+    A full step would give the query its measured answer. Half a step at a time, as noisy answers contradict each other;
+    until the answers are nearly met, or the next round would select a query that is known already. `floor` > 0 keeps
+    each cell above 0, as a noisy answer may be 0 or less.
+    """
+    for _ in range(_PASSES):
+        for place, found in measured.items():
+            cells, wanted = asked[place], min(max(found, 0.0), rows)
+            inside = float(weights[cells].sum())
+            outside = max(rows - inside, 0.0)
+            step = (wanted + floor) * (outside + floor) / ((inside + floor) * (rows - wanted + floor))
+            grown = np.where(cells, weights * math.sqrt(step), weights)
+            weights = grown * (rows / grown.sum())
+    return weights
+
+
+def _checked(counts: object, queries: object) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    expected = "whole numbers >= 0, one for each cell"
+    held = array_of(counts, "counts", kinds="iu", shape=(None,), expected=expected)
+    if held.size == 0 or (held.dtype.kind == "i" and (held < 0).any()):
+        raise InvalidDataError("counts", Shown("<a negative one among them>" if held.size else "<none>"), expected)
+    asked_for = f"booleans of shape (queries, {held.size})"
+    asked = array_of(queries, "queries", kinds="b", shape=(None, held.size), expected=asked_for)
+    if not len(asked):
+        raise InvalidDataError("queries", Shown("<none>"), asked_for)
+    # A number that is cut off changes by no more than before, so the sensitivity stays.
+    return np.minimum(held.astype(np.uint64), np.uint64(_MOST_COUNTED)).astype(np.int64), asked
+
+
+def _answers(asked: NDArray[np.bool_], held: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rows each query counts, at most `_MOST_COUNTED`. Of no number of cells does a sum leave 64 bits."""
+    high, low = held >> 32, held & 0xFFFFFFFF
+    whole = np.minimum(asked @ high, _MOST_COUNTED >> 32) << 32
+    return np.minimum(whole + asked @ low, _MOST_COUNTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptiveMarginals(Rounds):
+    """In each round selects the marginal with the largest error, measures it, and fits the distribution to all.
+
+    The score of a marginal is its weight times (the l1 distance between the table's marginal and the fitted one, less
+    the error that the noise of a measurement would have itself).
+
+    Args:
+        sizes: how many values each attribute has; public. Their product is at most 2^22.
+        marginals: tuples of positions of attributes; public.
+        weights: whole numbers >= 1, one for each marginal; None: 1 each.
+        rounds: how many marginals are measured; public.
+        selection_share: the part of epsilon that the selections cost.
+        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
+        delta: that the guarantee may fail, from 0 to below 1, for the selections.
+
+    Proof: ``proofs/marginal_scores.md``, claim 2. Source: McKenna, Mullins, Sheldon & Miklau (2022), who fit a
+    graphical model and use Gaussian noise.
+
+    >>> import numpy as np
+    >>> codes = np.array([[0, 1, 0], [1, 0, 1]] * 500)
+    >>> loop = AdaptiveMarginals(epsilon=4.0, sizes=(2, 2, 2), marginals=((0, 1), (1, 2), (0, 2)), rounds=3)
+    >>> bool(loop.fit(codes)[1, 0, 1] > 400)
+    True
+    """
+
+    sizes: tuple[int, ...]
+    marginals: tuple[tuple[int, ...], ...]
+    weights: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        Rounds.__post_init__(self)
+        sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=EXPECTED_SIZES)
+        if not sizes:
+            raise InvalidParameterError("sizes", Shown("<0 of them>"), EXPECTED_SIZES)
+        if math.prod(sizes) > _MOST_CELLS:
+            raise InvalidParameterError("sizes", Shown("<a large product>"), f"at most {_MOST_CELLS:,} cells in all")
+        marginals = _checked_marginals(self.marginals, len(sizes))
+        expected = "whole numbers >= 1, one for each of the marginals"
+        given = (1,) * len(marginals) if self.weights is None else self.weights
+        weights = positive_counts(given, "weights", at_most=1 << 20, expected=expected)
+        if len(weights) != len(marginals):
+            raise InvalidParameterError("weights", Shown(f"<{len(weights)} of them>"), expected)
+        relation = self.neighbours
+        moved = relation.changed(1)  # a replaced row leaves one cell and enters another
+        self._divide(self.epsilon, sensitivity=moved * max(weights) * _UNIT, moved=moved)
+        self._set(sizes=sizes, marginals=marginals, weights=weights)
+
+    def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`.
+
+        Args:
+            codes: shape ``(rows, attributes)``: whole numbers from 0, below the attribute's size.
+
+        Raises:
+            InvalidDataError: another shape or type. Nothing is drawn then.
+        """
+        cells = np.ravel_multi_index(tuple(codes_within(codes, self.sizes).T), self.sizes)
+        table = np.bincount(cells, minlength=math.prod(self.sizes)).astype(np.int64).reshape(self.sizes)
+        truths = [_summed(table, each) for each in self.marginals]
+        fitted = np.full(self.sizes, 1.0 / table.size)
+        measured: dict[int, NDArray[np.float64]] = {}
+        rows = 1.0
+        for _ in range(self.rounds):
+            winner = self.selecting.select(self._scores(truths, fitted * rows))
+            noisy = self.measuring.draw_many(truths[winner].ravel()).reshape(truths[winner].shape).astype(np.float64)
+            measured[winner] = noisy if winner not in measured else (measured[winner] + noisy) / 2.0
+            # The number of rows is that of the measured marginals, the smaller ones counting for more.
+            sums = np.array([each.sum() for each in measured.values()])
+            sizes = np.array([each.size for each in measured.values()], np.float64)
+            rows = min(max(1.0, float((sums / sizes).sum() / (1.0 / sizes).sum())), _MOST_ROWS)
+            fitted = self._refitted(fitted, measured, rows)
+        return fitted * rows
+
+    def _scores(self, truths: Sequence[NDArray[np.int64]], fitted: NDArray[np.float64]) -> NDArray[np.int64]:
+        scores: list[int] = []
+        for attributes, truth, weight in zip(self.marginals, truths, self.weights or (), strict=True):
+            guess = np.rint(_summed(fitted, attributes) * _UNIT).astype(np.int64)
+            # Public: it depends on sizes and epsilon alone.
+            allowance = round(min(self.measuring.expected_error * truth.size * _UNIT, float(_FARTHEST)))
+            score = weight * (int(np.abs(truth * _UNIT - guess).sum()) - allowance)
+            scores.append(min(max(score, -_FARTHEST), _FARTHEST))
+        return np.array(scores, np.int64)
+
+    def _refitted(
+        self, fitted: NDArray[np.float64], measured: dict[int, NDArray[np.float64]], rows: float
+    ) -> NDArray[np.float64]:
+        """Iterative proportional fitting, half a step at a time, as noisy marginals contradict each other."""
+        floor = min((1.0 + self.measuring.expected_error) / 8.0, _MOST_ROWS)
+        for _ in range(_PASSES):
+            for place, noisy in measured.items():
+                attributes = self.marginals[place]
+                ratio = (np.maximum(noisy, 0.0) + floor) / (_summed(fitted, attributes) * rows + floor)
+                fitted = fitted * np.sqrt(_spread(ratio, attributes, len(self.sizes)))
+                fitted = fitted / fitted.sum()
+        return fitted
+
+
+def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]:
+    marginals = members_in_order(given, "marginals", expected=_EXPECTED_MARGINALS)
+    if not marginals:
+        raise InvalidParameterError("marginals", Shown("<0 of them>"), _EXPECTED_MARGINALS)
+    try:
+        found = [members_in_order(each, "marginals", expected=_EXPECTED_MARGINALS) for each in marginals]
+        positions = [tuple(whole_number(each, "marginals") for each in attributes) for attributes in found]
+    except InvalidParameterError as error:
+        raise InvalidParameterError("marginals", error.got, _EXPECTED_MARGINALS) from None
+    for attributes in positions:
+        if (
+            not attributes
+            or list(attributes) != sorted(set(attributes))
+            or not 0 <= attributes[0] <= attributes[-1] < count
+        ):
+            expected = f"increasing positions of attributes, from 0 to {count - 1}"
+            raise InvalidParameterError("marginals", Shown(repr(attributes)), expected)
+    return tuple(positions)
+
+
+def _summed(table: NDArray[np.int64] | NDArray[np.float64], attributes: tuple[int, ...]) -> NDArray[np.int64]:
+    """The marginal of some attributes."""
+    return table.sum(axis=tuple(each for each in range(table.ndim) if each not in attributes))
+
+
+def _spread(marginal: NDArray[np.float64], attributes: tuple[int, ...], count: int) -> NDArray[np.float64]:
+    """The marginal, with a side of length 1 for each of the other attributes."""
+    return marginal.reshape(
+        [marginal.shape[attributes.index(each)] if each in attributes else 1 for each in range(count)]
+    )
