@@ -275,7 +275,5 @@ def test_rows_without_a_tested_feature_are_refused() -> None:
     )
     assert grown.predict(np.array([[0, 0], [0, 1]])).tolist() == [0, 1]
     for codes in (np.zeros((3, 1), int), np.zeros(3, int), np.zeros((0, 1), int)):
-        with pytest.raises(
-            dps.errors.InvalidDataError, match=r"codes=<[^>]*>: expected rows of at least 2 features"
-        ):
+        with pytest.raises(dps.errors.InvalidDataError, match=r"codes=<[^>]*>: expected rows of at least 2 features"):
             grown.predict(codes)

@@ -55,8 +55,42 @@ def _labelled(
     return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table.columns))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class Charged(BaseEstimator):
+    """An estimator of which each fit is a release, charged to a ledger if there is one."""
+
+    neighbours: str = "add_remove"
+    unit: str = "row"
+    ledger: Ledger | str | Path | None = None
+    account: str | None = None
+
+    def _ledger(self, *, fitted: str) -> Ledger | None:
+        """The ledger to charge. Without one it warns if the estimator was `fitted`, as an attribute tells.
+
+        Parameters are shown by the estimator's ``repr`` and kept by its pickles, so a URL has no password.
+        """
+        if (self.ledger is None) != (self.account is None):
+            missing = "ledger" if self.ledger is None else "account"
+            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+        if self.ledger is None:
+            if hasattr(self, fitted):
+                said = "fitted again without a ledger: this is another release, and its epsilon adds to earlier ones"
+                warnings.warn(said, stacklevel=3)
+            return None
+        if isinstance(self.ledger, str) and self.ledger.startswith("postgres") and may_hold_password(self.ledger):
+            hint = "The estimator's repr would show it. Give dpselect.Ledger(url) instead, whose repr does not."
+            raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
+        return self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        return tags
+
+
 @dataclass(eq=False, repr=False)
-class PrivateSelectKBest(SelectorMixin, BaseEstimator):
+class PrivateSelectKBest(SelectorMixin, Charged):
     """Selects the `k` features that each, by itself, classify the most rows correctly.
 
     The private counterpart of scikit-learn's ``SelectKBest``. Each feature is cut into public bins; its score is the
@@ -124,10 +158,6 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
     bins: object = 10
     class_weights: object = None
     delta: float = 0.0
-    neighbours: str = "add_remove"
-    unit: str = "row"
-    ledger: Ledger | str | Path | None = None
-    account: str | None = None
     request: str | None = None
 
     def fit(self, X: Any, y: Any) -> PrivateSelectKBest:
@@ -157,7 +187,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         def tally() -> list[CandidateTotals]:
             return [features.tally((column(table, place) for place in range(len(table.columns))), classes)]
 
-        spending = Spending(ledger_of(self, fitted="release_"), self.account)
+        spending = Spending(self._ledger(fitted="release_"), self.account)
         self.release_: Release = spending.answer(
             TableQuestion(asked=asked, rows=tally, unit=self.unit, column=question.column, request=self.request)
         )
@@ -174,13 +204,11 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        tags.non_deterministic = True
         return tags
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
+class PrivateTreeClassifier(ClassifierMixin, Charged):
     """A decision tree whose splits and leaves are (`epsilon`, `delta`)-differentially private *of a row*.
 
     **One row has to be everything that one person (or other unit) contributes.** In each level every node selects one
@@ -237,10 +265,6 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
     most_rows: int | None = None
     leaf_share: float = 0.2
     delta: float = 0.0
-    neighbours: str = "add_remove"
-    unit: str = "row"
-    ledger: Ledger | str | Path | None = None
-    account: str | None = None
 
     def fit(self, X: Any, y: Any) -> PrivateTreeClassifier:
         """Charge, if there is a ledger, and grow the tree: one release from the rows.
@@ -267,7 +291,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
             neighbours=neighbouring_relation(self.neighbours),
         )
         codes = self._codes(table)
-        ledger = ledger_of(self, fitted="tree_")
+        ledger = self._ledger(fitted="tree_")
         if ledger is not None:
             settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
             question = {"ask": "tree", "settings": settings_hash(sorted(settings.items()), labels)}
@@ -297,29 +321,3 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
             values = column(table, place)
             codes[:, place] = np.where(np.isnan(values), cut.count, cut.places(values))
         return codes
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.non_deterministic = True
-        return tags
-
-
-def ledger_of(estimator: Any, *, fitted: str) -> Ledger | None:
-    """The ledger to which a fit is charged. Without one it warns if the estimator was `fitted`, as an attribute tells.
-
-    Parameters are shown by the estimator's ``repr`` and kept by its pickles, so a URL has no password.
-    """
-    ledger, account = estimator.ledger, estimator.account
-    if (ledger is None) != (account is None):
-        missing = "ledger" if ledger is None else "account"
-        raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-    if ledger is None:
-        if hasattr(estimator, fitted):
-            said = "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones"
-            warnings.warn(said, stacklevel=3)
-        return None
-    if isinstance(ledger, str) and ledger.startswith("postgres") and may_hold_password(ledger):
-        hint = "The estimator's repr would show it. Give dpselect.Ledger(url) instead, whose repr does not."
-        raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
-    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)

@@ -9,23 +9,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Event, Run
 from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
-from dpselect.ledger import Ledger
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.sklearn.configured import all_combinations, check_all, configured
-from dpselect.sklearn.estimators import ledger_of
+from dpselect.sklearn.estimators import Charged
 from dpselect.sklearn.parts import checked_labels, checked_rows, divided, rows_right, sum_of_scores, taken, unit_of_rows
 
 _STEPS = 1024
@@ -40,7 +38,7 @@ def _has(method: str) -> Callable[[Any], bool]:
 
 
 @dataclass(eq=False, repr=False)
-class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
+class PrivateSearchCV(MetaEstimatorMixin, Charged):
     """Fits a private estimator with a secret number of random configurations, and keeps the best by a noisy score.
 
     The private counterpart of scikit-learn's ``RandomizedSearchCV``. Units are divided at random, each for itself, into
@@ -114,10 +112,6 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     scoring: Callable[[Any, Any, Any], Any] | None = None
     scoring_share: float = 0.3
     max_rows_per_unit: int = 1
-    neighbours: str = "add_remove"
-    unit: str = "row"
-    ledger: Ledger | str | Path | None = None
-    account: str | None = None
 
     def plan(self) -> BestOfRuns:
         """The cost of one ``fit``, to be printed before anything is spent.
@@ -166,7 +160,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             score = self._score(fitted, taken(table, scoring), taken(labels, scoring), steps=steps)
             return noise.draw(score) / steps, fitted
 
-        ledger = ledger_of(self, fitted="best_estimator_")
+        ledger = self._ledger(fitted="best_estimator_")
 
         def charge(event: Event) -> None:
             if ledger is not None:
@@ -234,5 +228,4 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.input_tags = inner.input_tags
         tags.target_tags.required = True
-        tags.non_deterministic = True
         return tags
