@@ -13,7 +13,8 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -24,8 +25,6 @@ from sklearn.exceptions import DataConversionWarning
 from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.mechanisms import RandomizedResponse
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.frames import single_columns
 from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array
 from dpselect.rows.row_rules import BLANKS, MISSING
@@ -183,7 +182,7 @@ def _equal(one: object, other: object) -> bool:
 
 
 _EXPECTED = "the unit of each row of X, in one dimension"
-_REFUSED = (Holds.NESTED, Holds.OTHER)
+_REFUSED = (Holds.NESTED, Holds.OTHER, Holds.DATES, Holds.TIMES)
 _NOBODY = frozenset({"", *MISSING})
 
 
@@ -252,31 +251,9 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
     (column,) = found.columns
     if column.holds in _REFUSED:
         hint = column.hint or "Convert it first, for example to numbers or text."
-        raise InvalidDataError("groups", Shown(f"<{column.holds}>"), "identifiers: numbers, text, bytes or times", hint)
-    return _of_times(groups) if column.holds is Holds.TIMES else _of_column(found), found.size()
-
-
-def _of_column(source: Source) -> Iterator[object]:
-    (column,) = source.columns
-    for batch in source.batches(source.columns, lambda _: None):
-        values = batch.column(0)
-        # Python has no dates before the year 1 or after 9999.
-        yield from (values.view(pa.int32()) if column.holds is Holds.DATES else values).to_pylist()
-
-
-def _of_times(groups: Any) -> Iterator[object]:
-    """Whole numbers for times, which need not be in the years from 1 to 9999, the only ones that Python has."""
-    if isinstance(groups, np.ndarray):
-        times = cast("NDArray[np.datetime64]", np.asarray(cast(Any, groups)))
-        missing = np.isnat(times) | ma.getmaskarray(cast(Any, groups))
-        yield from ma.array(times.view(np.int64), mask=missing).tolist()
-        return
-    read = pa.array(pa.chunked_array(groups) if hasattr(groups, "__arrow_c_stream__") else groups)
-    for chunk in read.chunks if isinstance(read, pa.ChunkedArray) else [read]:
-        held = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
-        times = held.dictionary_decode() if isinstance(held, pa.DictionaryArray) else held
-        whole = {32: pa.int32(), 64: pa.int64()}.get(times.type.bit_width)
-        yield from (times if whole is None else times.view(whole)).to_pylist()
+        raise InvalidDataError("groups", Shown(f"<{column.holds}>"), "identifiers: numbers, text or bytes", hint)
+    batches = found.batches(found.columns, lambda _: None)
+    return chain.from_iterable(batch.column(0).to_pylist() for batch in batches), found.size()
 
 
 def _place(name: object, known: dict[Hashable, int]) -> int:
