@@ -1,12 +1,9 @@
-r"""The exponential mechanism for scores of steps, lines or parabolas, over an interval or the whole line.
-
-Of its law: a piece whose top is at depth d, in scales, has density :math:`e^{-d - D \tau - Q \tau^2}` at the share
-:math:`\tau` of its length from the top. On an unbounded tail :math:`\tau` counts scales, D is 1 and Q is 0.
-"""
+"""The exponential mechanism for scores of steps, lines or parabolas, over an interval or the whole line."""
 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +17,10 @@ from dpselect.mechanisms.mechanism import RangedMechanism
 from dpselect.mechanisms.numbers import FloatArray
 from dpselect.mechanisms.scores import ScoresLike, exact_doubles, plain_points
 
+Slope = float | None
 BoolArray = npt.NDArray[np.bool_]
 
+_MOST = sys.float_info.max
 _UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
 
 
@@ -29,12 +28,9 @@ _UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its m
 class PiecewiseLinearMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
 
-    The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The
-    range is public: whether there are tails and, without them, the outer breakpoints. So are the slopes of tails,
-    because scores with different slopes differ by any amount far enough out. The breakpoints may come from the data, as
-    long as the score *at every point* changes by at most `sensitivity` between neighbours. Between breakpoints the
-    score is that of the line as a real number, without rounding. If the scores were rounded before, the caller has to
-    account for that.
+    `epsilon`-DP and `epsilon`-bounded-range. The range is public: whether there are tails, their slopes and, without
+    them, the outer breakpoints. Breakpoints may come from the data, as long as the score *at every point* changes by at
+    most `sensitivity` between neighbours. A line is not rounded; who rounds scores has to account for that.
 
     Proof: ``proofs/falling_scores.md``, ``proofs/interval_mechanism.md``. Source: McSherry & Talwar (2007).
 
@@ -49,12 +45,7 @@ class PiecewiseLinearMechanism(RangedMechanism):
     """
 
     def draw(
-        self,
-        breakpoints: ScoresLike,
-        scores: ScoresLike,
-        *,
-        left_slope: float | None = None,
-        right_slope: float | None = None,
+        self, breakpoints: ScoresLike, scores: ScoresLike, *, left_slope: Slope = None, right_slope: Slope = None
     ) -> float:
         """Draw one point, at the cost of `epsilon`.
 
@@ -70,8 +61,6 @@ class PiecewiseLinearMechanism(RangedMechanism):
 
         Raises:
             InvalidParameterError: an argument is invalid, or a tail does not fall. Nothing is drawn.
-
-        Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
         return float(self.draw_many(breakpoints, scores, 1, left_slope=left_slope, right_slope=right_slope)[0])
 
@@ -81,13 +70,10 @@ class PiecewiseLinearMechanism(RangedMechanism):
         scores: ScoresLike,
         size: int,
         *,
-        left_slope: float | None = None,
-        right_slope: float | None = None,
+        left_slope: Slope = None,
+        right_slope: Slope = None,
     ) -> FloatArray:
-        """Draw `size` points independently of each other, *each* at the cost of `epsilon`.
-
-        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
-        """
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
         left = None if below is None else (float(heights[0]), below)
         right = None if above is None else (float(heights[-1]), above)
@@ -97,39 +83,40 @@ class PiecewiseLinearMechanism(RangedMechanism):
         )
 
     def law(
-        self,
-        breakpoints: ScoresLike,
-        scores: ScoresLike,
-        *,
-        left_slope: float | None = None,
-        right_slope: float | None = None,
+        self, breakpoints: ScoresLike, scores: ScoresLike, *, left_slope: Slope = None, right_slope: Slope = None
     ) -> FallLaw:
-        """The distribution of a draw. For planning with public scores: it depends on every score.
-
-        Args and Raises: as for `draw`.
-        """
+        """The distribution of a draw. For planning with public scores: it depends on every score."""
         points, heights, below, above = _checked(breakpoints, scores, left_slope, right_slope)
-        scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
-        low, high, rate = points[:-1], points[1:], np.ones(points.size - 1)
-        starts, ends = heights[:-1], heights[1:]
+        scale = _finite(self.scale)
         if below is not None:
-            low, high, rate = np.r_[-np.inf, low], np.r_[points[0], high], np.r_[below, rate]
-            starts, ends = np.r_[heights[0], starts], np.r_[heights[0], ends]
+            end = _end_of_tail(points[0], below, scale, -math.inf)
+            points, heights = np.r_[end, points], np.r_[heights[0] - (points[0] - end) * below, heights]
         if above is not None:
-            low, high, rate = np.r_[low, points[-1]], np.r_[high, np.inf], np.r_[rate, above]
-            starts, ends = np.r_[starts, heights[-1]], np.r_[ends, heights[-1]]
-        is_tail = np.isinf(low) | np.isinf(high)
-        is_upward = np.where(is_tail, np.isinf(high), starts >= ends)
+            end = _end_of_tail(points[-1], above, scale, math.inf)
+            points, heights = np.r_[points, end], np.r_[heights, heights[-1] - (end - points[-1]) * above]
+        starts, ends = heights[:-1] / 2.0, heights[1:] / 2.0  # whose differences do not overflow
         tops = np.maximum(starts, ends)
-        linear = np.where(is_tail, 1.0, scale.drops(starts, ends))
-        depth = scale.drops(tops, np.full_like(tops, tops[high > low].max()))
-        return FallLaw(low, high, is_upward, depth, linear, np.zeros_like(linear), rate, scale)
+        with np.errstate(over="ignore"):
+            depth = (tops[points[1:] > points[:-1]].max() - tops) / scale * 2.0
+            linear = np.abs(ends - starts) / scale * 2.0
+        return FallLaw(points, starts >= ends, np.maximum(depth, 0.0), linear, np.zeros_like(linear))
+
+
+def _finite(scale: float) -> float:
+    """The nearest scale that a double holds."""
+    return min(max(scale, math.ulp(0.0)), _MOST)
+
+
+def _end_of_tail(start: float, fall: float, scale: float, towards: float) -> float:
+    """Where a tail that falls so much for each unit is 750 scales down: doubles hold no probability beyond."""
+    end = start + math.copysign(750.0 * (scale / fall), towards)
+    return min(max(end, -_MOST), _MOST) if end != start else math.nextafter(start, towards)
 
 
 def _checked(
     breakpoints: ScoresLike, scores: ScoresLike, left_slope: object, right_slope: object
 ) -> tuple[FloatArray, FloatArray, float | None, float | None]:
-    """Breakpoints and their scores, and how much the score falls in a tail for each unit away from them."""
+    """Breakpoints and their scores, and how much the score falls in each tail for each unit."""
     below = None if left_slope is None else finite_number(left_slope, "left_slope")
     above = None if right_slope is None else -finite_number(right_slope, "right_slope")
     if below is not None and not below > 0.0:
@@ -155,7 +142,7 @@ def _in_order(
 
 
 def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
-    """`numbers` as contiguous finite doubles, exactly; or an error about the argument `name` that shows no number."""
+    """`numbers` exactly, or an error about the argument `name` that shows none of them."""
     try:
         return exact_doubles(numbers)
     except InvalidScoresError as refused:
@@ -167,11 +154,9 @@ def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
 class ConcaveMechanism(RangedMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}` for a concave score with known slopes.
 
-    The slope of the score is given at breakpoints and is linear between them, so the score consists of parabolas and
-    lines: squared, absolute and Huber losses and their sums are of this kind. Adding a constant to a score does not
-    change the distribution, so slopes are enough. The mechanism is `epsilon`-DP and `epsilon`-bounded-range, as long as
-    the score *at every point* changes by at most `sensitivity` between neighbours, up to a constant that is the same
-    for all points.
+    The slope is given at breakpoints and linear between them: squared, absolute and Huber losses and their sums are of
+    this kind. The mechanism is `epsilon`-DP and `epsilon`-bounded-range, as long as the score *at every point* changes
+    by at most `sensitivity` between neighbours, up to a constant that is the same for all points.
 
     Proof: ``proofs/falling_scores.md``. Source: McSherry & Talwar (2007).
 
@@ -199,16 +184,11 @@ class ConcaveMechanism(RangedMechanism):
 
         Raises:
             InvalidParameterError: an argument is invalid. Nothing is drawn.
-
-        Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
         return float(self.draw_many(breakpoints, slopes, 1, tails=tails)[0])
 
     def draw_many(self, breakpoints: ScoresLike, slopes: ScoresLike, size: int, *, tails: bool = False) -> FloatArray:
-        """Draw `size` points independently of each other, *each* at the cost of `epsilon`.
-
-        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
-        """
+        """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
         return sampler.plan_concave(points, leaning, tails).draw_many(positive_count(size, "size"))
@@ -216,29 +196,27 @@ class ConcaveMechanism(RangedMechanism):
     def law(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> FallLaw:
         """The distribution of a draw. For planning with public scores: it depends on every slope."""
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
+        scale = _finite(self.scale)
+        if tails:
+            first = _end_of_tail(points[0], leaning[0], scale, -math.inf)
+            last = _end_of_tail(points[-1], -leaning[-1], scale, math.inf)
+            points, leaning = np.r_[first, points, last], np.r_[leaning[0], leaning, leaning[-1]]
         # Between breakpoints a rising part and a falling part; one of them may have no length.
-        scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         lengths, before, after = np.diff(points), leaning[:-1], leaning[1:]
         bend = np.where(before > after, before - after, 1.0)
         share = np.where(before <= 0.0, 0.0, np.where(after >= 0.0, 1.0, before / bend))
         middle = np.where(share == 1.0, points[1:], points[:-1] + share * lengths)
         scores = np.concatenate([[0.0], np.cumsum((before + after) / 2.0 * lengths)])
-        tops = scores[:-1] + (before + np.maximum(after, 0.0)) / 2.0 * share * lengths
+        tops = np.repeat(scores[:-1] + (before + np.maximum(after, 0.0)) / 2.0 * share * lengths, 2)
 
-        low, high = np.c_[points[:-1], middle].ravel(), np.c_[middle, points[1:]].ravel()
+        edges = np.append(np.c_[points[:-1], middle].ravel(), points[-1])
         shares = np.c_[share, 1.0 - share].ravel()
         spans = shares * np.repeat(lengths, 2)
-        linear = scale.divide(np.c_[np.maximum(after, 0.0), np.maximum(-before, 0.0)].ravel(), spans)
-        quadratic = scale.divide(np.repeat(before - after, 2) / 2.0 * shares, spans)
-        is_upward, tops = np.tile([False, True], lengths.size), np.repeat(tops, 2)
-        rate = np.ones_like(low)
-        if tails:
-            low, high = np.r_[-np.inf, low, points[-1]], np.r_[points[0], high, np.inf]
-            linear, quadratic = np.r_[1.0, linear, 1.0], np.r_[0.0, quadratic, 0.0]
-            is_upward, rate = np.r_[False, is_upward, True], np.r_[leaning[0], rate, -leaning[-1]]
-            tops = np.r_[scores[0], tops, scores[-1]]
-        depth = scale.divide(tops[high > low].max() - tops)
-        return FallLaw(low, high, is_upward, np.maximum(depth, 0.0), linear, quadratic, rate, scale)
+        with np.errstate(over="ignore"):
+            linear = np.c_[np.maximum(after, 0.0), np.maximum(-before, 0.0)].ravel() * spans / scale
+            quadratic = np.repeat(before - after, 2) / 2.0 * shares * spans / scale
+            depth = (tops[edges[1:] > edges[:-1]].max() - tops) / scale
+        return FallLaw(edges, np.tile([False, True], lengths.size), np.maximum(depth, 0.0), linear, quadratic)
 
 
 def _checked_slopes(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) -> tuple[FloatArray, FloatArray]:
@@ -254,71 +232,26 @@ def _checked_slopes(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) 
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
-    """The scale b as a mantissa and an exponent, so that no intermediate result of a quotient overflows."""
-
-    mantissa: float
-    exponent: int
-
-    @classmethod
-    def of(cls, *, epsilon: float, sensitivity: float, factor: int) -> Scale:
-        """``b = factor * sensitivity / epsilon``."""
-        above, above_exponent = math.frexp(sensitivity)
-        below, below_exponent = math.frexp(epsilon)
-        return cls(factor * above / below, above_exponent - below_exponent)
-
-    @property
-    def log(self) -> float:
-        """The natural logarithm of b."""
-        return math.log(self.mantissa) + self.exponent * math.log(2.0)
-
-    def divide(self, *factors: FloatArray) -> FloatArray:
-        """The product of `factors` over b: infinite or 0 only where the true value is that extreme."""
-        mantissa, exponent = np.frexp(factors[0])
-        for each in factors[1:]:
-            another, shift = np.frexp(each)
-            mantissa, exponent = mantissa * another, exponent + shift
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(mantissa / self.mantissa, exponent - self.exponent)
-
-    def drops(self, start: FloatArray, end: FloatArray) -> FloatArray:
-        """``abs(end - start) / b``."""
-        return self.divide(np.abs(end / 2.0 - start / 2.0), np.array(2.0))
-
-
-@dataclass(frozen=True, slots=True)
 class FallLaw:
-    """Pieces from left to right, without gaps.
+    r"""The law of a draw: on each piece the density is that at its top times :math:`e^{-D \tau - Q \tau^2}`.
 
     Attributes:
-        low, high: shape ``(m,)``, ends of the pieces; infinite where a tail has none.
-        is_upward: the top is the lower end.
-        depth: how far the top is below the best score, in scales.
-        linear, quadratic: D and Q.
-        rate: shape ``(m,)``, how much a tail falls for each unit, in the unit of the scores (unused for other pieces).
-        scale: what depths and falls are measured in.
+        edges: shape ``(m + 1,)``, between the m pieces; a tail ends where no double holds its density.
+        is_upward: the top of the piece is its lower end.
+        depth: how far the score at the top is below the best one, in scales.
+        linear, quadratic: D and Q, with :math:`\tau` the distance from the top as a share of the piece's length.
     """
 
-    low: FloatArray
-    high: FloatArray
+    edges: FloatArray
     is_upward: BoolArray
     depth: FloatArray
     linear: FloatArray
     quadratic: FloatArray
-    rate: FloatArray
-    scale: Scale
-
-    @property
-    def _is_tail(self) -> BoolArray:
-        return np.isinf(self.low) | np.isinf(self.high)
 
     def _log_masses(self) -> tuple[FloatArray, float]:
-        """Logarithms of the integrals over the pieces, -inf for those of no length, and of their sum."""
-        with np.errstate(divide="ignore", over="ignore"):
-            factor = _factor_of(self.low, self.high)
-            lengths = np.log(self.high * factor - self.low * factor) - np.log(factor)
-            tails = self.scale.log - np.log(self.rate)
-        logs = np.where(self._is_tail, tails, lengths + _log_integral(self.linear, self.quadratic)) - self.depth
+        """Logarithms of half the integrals over the pieces, -inf for those of no length, and of their sum."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.diff(self.edges / 2.0)) + _log_integral(self.linear, self.quadratic) - self.depth
         return logs, float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
 
     def masses(self) -> FloatArray:
@@ -331,11 +264,11 @@ class FallLaw:
         at = plain_points(points)
         piece, share = self._placed(at)
         with np.errstate(over="ignore"):
-            inside = np.exp(-self.depth[piece] - self._fall(share, piece) - self._log_masses()[1])
-        return np.where((at >= self.low[0]) & (at <= self.high[-1]), inside, 0.0)
+            inside = np.exp(-self.depth[piece] - self._fall(share, piece) - self._log_masses()[1]) / 2.0
+        return np.where((at >= self.edges[0]) & (at <= self.edges[-1]), inside, 0.0)
 
     def cdf(self, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a point not above each of `points`, with an error of about 1e-14."""
+        """Probability of a point not above each of `points`, with an error of about 1e-12."""
         at = plain_points(points)
         piece, share = self._placed(at)
         masses = self.masses()
@@ -343,20 +276,16 @@ class FallLaw:
         beyond = self._beyond(share, piece)  # the part of the piece's mass that is farther from its top
         part = np.where(self.is_upward[piece], 1.0 - beyond, beyond)
         inside = np.minimum(sums[piece] + masses[piece] * part, 1.0)
-        return np.where(at < self.low[0], 0.0, np.where(at > self.high[-1], 1.0, inside))
+        return np.where(at < self.edges[0], 0.0, np.where(at > self.edges[-1], 1.0, inside))
 
     def _placed(self, at: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """The piece of each point, and how far it is from the top: as a share of the length, or in scales."""
-        has_length = np.flatnonzero(self.high > self.low)
-        piece = has_length[np.maximum(np.searchsorted(self.low[has_length], at, side="right") - 1, 0)]
-        low, high, is_upward = self.low[piece], self.high[piece], self.is_upward[piece]
-        tops = np.where(is_upward, low, high)
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            factor = _factor_of(low, high)
-            apart = np.maximum(np.where(is_upward, at * factor - tops * factor, tops * factor - at * factor), 0.0)
-            share = np.clip(apart / (high * factor - low * factor), 0.0, 1.0)
-            scales = self.scale.divide(apart, 1.0 / factor, self.rate[piece])
-        return piece, np.where(self._is_tail[piece], scales, share)
+        """The piece of each point, and how far it is from the top, as a share of the length."""
+        halves = self.edges / 2.0  # whose differences do not overflow
+        has_length = np.flatnonzero(np.diff(halves) > 0.0)
+        piece = has_length[np.maximum(np.searchsorted(self.edges[has_length], at, side="right") - 1, 0)]
+        low, high = halves[piece], halves[piece + 1]
+        apart = np.where(self.is_upward[piece], at / 2.0 - low, high - at / 2.0)
+        return piece, np.clip(apart / (high - low), 0.0, 1.0)
 
     def _fall(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -364,18 +293,12 @@ class FallLaw:
         return np.where(share == 0.0, 0.0, fall)
 
     def _beyond(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:
-        linear, quadratic = self.linear[piece], self.quadratic[piece]
-        rest = 1.0 - np.where(self._is_tail[piece], 0.0, share)
+        linear, quadratic, rest = self.linear[piece], self.quadratic[piece], 1.0 - share
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             slope = np.where(quadratic == 0.0, linear, linear + 2.0 * quadratic * share) * rest
             above = np.log(rest) + _log_integral(slope, quadratic * rest**2)
             inside = np.exp(above - _log_integral(linear, quadratic) - self._fall(share, piece))
-        return np.where(self._is_tail[piece], np.exp(-share), np.where(share == 1.0, 0.0, inside))
-
-
-def _factor_of(low: FloatArray, high: FloatArray) -> FloatArray:
-    """One half where a length would overflow a double."""
-    return np.where(np.isinf(high - low), 0.5, 1.0)
+        return np.where(share == 1.0, 0.0, inside)
 
 
 def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:

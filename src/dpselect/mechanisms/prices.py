@@ -28,7 +28,7 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of, shortest
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.piecewise import FallLaw, Scale
+from dpselect.mechanisms.piecewise import FallLaw, PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_values, plain_values, with_nan
 from dpselect.privacy import Neighbours
 
@@ -351,13 +351,9 @@ class PriceMechanism(MechanismValue):
     def law(self, offers: ScoresLike) -> FallLaw:
         """The distribution of the price, if the offers were these; at an offer its density is that above. To plan."""
         breakpoints, counts = self._demand(offers)
-        low, high = breakpoints[:-1], breakpoints[1:]
-        scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=1)
-        nothing = np.zeros_like(counts)
-        in_scales = scale.divide(counts, high)
-        depth = in_scales.max() - in_scales
-        linear = scale.divide(counts, high / 2.0 - low / 2.0, np.array(2.0))
-        return FallLaw(low, high, counts == 0.0, depth, linear, nothing, nothing + 1.0, scale)
+        prices, demand = np.repeat(breakpoints, 2)[1:-1], np.repeat(counts, 2)
+        lines = PiecewiseLinearMechanism(epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=True)
+        return lines.law(prices, prices * demand)
 
     def _demand(self, offers: ScoresLike) -> tuple[FloatArray, FloatArray]:
         """Prices at which demand changes, from one bound to the other, and the demand between them."""
