@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.rows import together
+from dpselect.rows import statements
 from tests.rows.engines import on_server, opener
 from tests.rows.tables import Opened
 
@@ -84,11 +84,11 @@ def test_each_finds_what_python_counts(engine: str, request: pytest.FixtureReque
 def test_there_are_more_places_than_one_statement_counts() -> None:
     held = rows()
     table = opener("duckdb")(pa.table(held))
-    places = {at: each().places for at, each in enumerate(asked_of(table, held)[0])}
-    batches = together.batches(places)
+    asked = [each() for each in asked_of(table, held)[0]]
+    batches = statements.batches(asked)
     assert len(batches) == 2
-    assert [at for batch in batches for at in batch] == [*places]
-    assert all(sum(places[at].number for at in batch) <= 1024 for batch in batches)
+    assert [at for batch in batches for at in batch] == [*range(len(asked))]
+    assert all(sum(asked[at].places.number for at in batch) <= 1024 for batch in batches)
 
 
 @pytest.mark.parametrize(("of", "instead"), [("_place", "0"), ("_if_read", "1")])
@@ -96,5 +96,5 @@ def test_the_comparison_can_fail(of: str, instead: str, monkeypatch: pytest.Monk
     held = rows()
     table = opener("duckdb")(pa.table(held))
     asked, expected = asked_of(table, held)
-    monkeypatch.setattr(together, of, lambda *_: instead)
+    monkeypatch.setattr(statements, of, lambda *_: instead)
     assert plain(table.found(asked)) != expected

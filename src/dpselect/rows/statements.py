@@ -1,14 +1,14 @@
 """What questions ask of rows: five statements, in the SQL that DuckDB, PostgreSQL and Spark share.
 
-A statement reads a few values of each row (``who``, the unit; ``part``, the group; ``what``, a candidate or a number),
-by the rules of `dpselect.rows.row_rules`, and bounds what each unit contributes. Where something has to be chosen
-of a unit, it is chosen by lots, which `Dialect.chosen` and `Dialect.few_rows` write.
+A statement reads a few values of each row by the rules of `dpselect.rows.row_rules`: ``who``, the unit; ``part``, the
+group; ``what``, a candidate or a number. It bounds what each unit contributes; what has to be chosen is chosen by lots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,19 +46,18 @@ PLACE = CandidateKind.INTEGER
 _CONDITION = "condition"
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
-
 MOST_PLACES = 62
 """The bits of a whole number of 64 bits, >= 0, with one to spare."""
+
+_MOST_TOGETHER = 1024
+"""Places that are counted by one statement: engines have a largest number of columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What a row says of its unit: one of at most `MOST_PLACES` places, a candidate, of a group if there are groups.
+    """What a row says of its unit: one of few places, for each group and candidate.
 
-    Attributes:
-        groups: their number, or 1.
-        candidates: their number, or 1.
-        is_one: whether a unit counts for only one of its places, chosen at random; else for each.
+    If `is_one`, a unit counts for only one of its places, chosen at random; else for each.
     """
 
     groups: int
@@ -83,7 +82,7 @@ class Statement:
         summary: what the result means.
         parts: for a cross table, the lists of its columns.
         named: the kind of the values ``what`` that come from rows and are returned, if any.
-        places: what it counts, if `dpselect.rows.together` can ask it together with others.
+        places: what it counts, if it can be asked `together` with others.
         reads_all: whether rows are left out that have not all that is read; else what is not there is null.
     """
 
@@ -377,3 +376,91 @@ def _of_groups(found: Found, grouping: Grouping) -> list[NDArray[np.int64]]:
     parts = np.asarray(found["part"], np.int64)
     ends = np.cumsum(np.bincount(parts, minlength=len(grouping.groups)))
     return np.split(np.argsort(parts, kind="stable"), ends[:-1])
+
+
+def batches(asked: Sequence[Statement]) -> list[list[int]]:
+    """Which statements are asked `together`, by their numbers: those with few places, others alone."""
+    found, few, left = list[list[int]](), list[int](), 0
+    for at, each in enumerate(asked):
+        if each.places is None:
+            found.append([at])
+            continue
+        if each.places.number > left:
+            few, left = list[int](), _MOST_TOGETHER
+            found.append(few)
+        few.append(at)
+        left -= each.places.number
+    return found
+
+
+def together(asked: Sequence[Statement]) -> Statement:
+    """One statement for several, each with few places, that groups the rows by unit only once.
+
+    What is found of a unit is a set of places, and so the bits of a word. Several statements share a word as long as it
+    has bits; one that chooses a place of each unit has a word for itself. The result is how many units have each bit,
+    and a summary for each statement. Proof that it finds what each finds alone: ``proofs/one_pass.md``.
+    """
+    first = asked[0]
+    if len(asked) == 1 and (first.places is None or first.places.number == 1):  # a single place needs no bits
+        return replace(first, summary=partial(_of_one, first))
+    reads: dict[str, RowValue] = {"who": first.reads["who"]}
+    lists: dict[str, PublicCandidates] = {}
+    places = [each.places for each in asked if each.places is not None]
+    for at, each in enumerate(asked):
+        reads |= {f"{name}{at}": value for name, value in each.reads.items() if name != "who"}
+        lists |= {f"{name}{at}": listed for name, listed in each.lists.items()}
+
+    def body(dialect: Dialect, rows: str) -> str:
+        words, bits = _words(dialect, asked, places)
+        named = ", ".join(f"{word} AS word{at}" for at, word in enumerate(words))
+        has = (f"CASE WHEN (word{word} & {1 << bit}) <> 0 THEN 1 END" for word, bit in bits)
+        counts = ", ".join(f"CAST(count({each}) AS BIGINT) AS n{at}" for at, each in enumerate(has))
+        return f"SELECT {counts} FROM (SELECT who, {named} FROM ({rows}) AS matched GROUP BY who) AS units"
+
+    def summary(found: Found) -> list[Any]:
+        summaries, end = list[Any](), 0
+        for each, of_it in zip(asked, places, strict=True):
+            begin, end = end, end + of_it.number
+            part, what = np.divmod(np.arange(of_it.number), of_it.candidates)
+            numbers = [np.asarray(found[f"n{at}"])[0] for at in range(begin, end)]
+            summaries.append(each.summary({"part": part, "what": what, "number": numbers}))  # as if it were alone
+        return summaries
+
+    return Statement(reads=reads, lists=lists, body=body, summary=summary, reads_all=len(asked) == 1)
+
+
+def _of_one(statement: Statement, found: Found) -> list[Any]:
+    return [statement.summary(found)]
+
+
+def _words(
+    dialect: Dialect, asked: Sequence[Statement], places: Sequence[Places]
+) -> tuple[list[str], list[tuple[int, int]]]:
+    """Aggregates of a unit's rows, and the word and the bit of each place."""
+    words, bits = list[tuple[str, list[str]]](), list[tuple[int, int]]()
+    shared, used = 0, MOST_PLACES
+    for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
+        if of_it.is_one:
+            word, first = len(words), 0
+            place = _if_read(each, at, _place(of_it, at), "NULL")
+            words.append(("{}", [dialect.one_bit(["who"], place)]))
+        else:
+            if used + of_it.number > MOST_PLACES:
+                shared, used = len(words), 0
+                words.append(("bit_or({})", []))
+            word, first = shared, used
+            words[word][1].append(_if_read(each, at, dialect.bit(f"{_place(of_it, at)} + {first}"), "0"))
+            used += of_it.number
+        bits += [(word, first + which) for which in range(of_it.number)]
+    return [aggregate.format(" | ".join(sets)) for aggregate, sets in words], bits
+
+
+def _place(places: Places, at: int) -> str:
+    """SQL for the place of a row that has all that is read."""
+    terms = [f"part{at} * {places.candidates}"] if places.groups > 1 else []
+    return " + ".join([*terms, *([f"what{at}"] if places.candidates > 1 else [])]) or "0"
+
+
+def _if_read(statement: Statement, at: int, value: str, otherwise: str) -> str:
+    needed = " AND ".join(f"{name}{at} IS NOT NULL" for name in statement.reads if name != "who")
+    return f"CASE WHEN {needed} THEN {value} ELSE {otherwise} END" if needed else value

@@ -34,7 +34,7 @@ from dpselect.rows.columns import (
 )
 from dpselect.rows.duckdb.cells import compared, compared_pairs
 from dpselect.rows.failures import cut_off
-from dpselect.rows.statements import Found, Statement, filtered
+from dpselect.rows.statements import Found, Statement, batches, filtered, together
 from dpselect.summaries import (
     CandidateKind,
     CountsOf,
@@ -125,26 +125,17 @@ class Table:
             SelectionError: no memory, no connection. No message quotes a row or depends on one.
         """
         written = [each() for each in asked]
-        few = {at: each.places for at, each in enumerate(written) if each.places is not None}
-        if sum(each.number for each in few.values()) < 2:
-            few.clear()  # a single place needs no bits
-        alone = [at for at in range(len(written)) if at not in few]
-        sent, shared = [written[at] for at in alone], list[list[int]]()
-        if few:
-            from dpselect.rows.together import batches, together
-
-            shared = batches(few)
-            sent += [together([written[at] for at in batch]) for batch in shared]
+        batched = batches(written)
+        sent = [together([written[at] for at in batch]) for batch in batched]
         if self.conditions:
             sent = [filtered(each, self.conditions) for each in sent]
         if self.engine.format is not None:
             sent = [_compared(each, self.engine.format) for each in sent]
         found = self.engine.answers(sent, progress)
+        answers: dict[int, list[Any]] = {}
         with cut_off:
-            summaries = [each.summary(of_it) for each, of_it in zip(sent, found, strict=True)]
-        answers = dict(zip(alone, summaries, strict=False))
-        for batch, of_them in zip(shared, summaries[len(alone) :], strict=True):
-            answers |= zip(batch, of_them, strict=True)
+            for batch, each, of_them in zip(batched, sent, found, strict=True):
+                answers |= zip(batch, each.summary(of_them), strict=True)
         return [answers[at] for at in range(len(written))]
 
 
