@@ -16,9 +16,6 @@ from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 if TYPE_CHECKING:
     from altair import TopLevelMixin
 
-_MENU = {"export": True, "source": False, "compiled": False, "editor": False}
-"""Of a page: it saves the picture, and has no link that would hand the data to a web site."""
-
 
 class _ScriptSafe(json.JSONEncoder):
     """JSON within a page: a label with ``</script>`` in it does not end the script."""
@@ -27,6 +24,8 @@ class _ScriptSafe(json.JSONEncoder):
         return super().encode(o).replace("<", "\\u003c")
 
 
+# The menu of a page saves the picture, and has no link that would hand the data to a web site.
+_MENU = {"export": True, "source": False, "compiled": False, "editor": False}
 _OPTIONS: dict[str, dict[str, Any]] = {
     ".svg": {},
     ".png": {"scale_factor": 2},  # so that it stays sharp on paper and on dense screens
@@ -37,17 +36,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     ".json": {"json_kwds": {"indent": 1}},
 }
-SUFFIXES = tuple(_OPTIONS)
 
 
 def altair() -> ModuleType:
     """The library every chart is made with; if it is not installed, the error says how to."""
     return _loaded("altair")
-
-
-def renderer() -> ModuleType:
-    """The library that turns charts into pictures and offline pages; if it is not installed, the error says how to."""
-    return _loaded("vl_convert")
 
 
 def _loaded(name: str) -> ModuleType:
@@ -58,12 +51,11 @@ def _loaded(name: str) -> ModuleType:
 
 
 def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:
-    """Write `chart` to a file whose suffix says how: ``.svg``, ``.png``, ``.html`` (with all it needs inside) or
-    ``.json`` (the Vega-Lite specification).
+    """Write a chart of Altair to a file: SVG, PNG, HTML with all it needs inside, or the JSON of Vega-Lite.
 
     Args:
         chart: what a ``plot_`` function returned, or any other chart of Altair.
-        path: a file in an existing folder; one that is there is replaced, once the picture is complete.
+        path: a file in an existing folder, whose suffix says how; it is replaced once the picture is complete.
 
     Raises:
         InvalidParameterError: another suffix, or a file that cannot be written.
@@ -73,41 +65,26 @@ def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:
         raise InvalidParameterError("path", path, "the path of a file")
     target = Path(path)
     shown, suffix = Shown(repr(str(target))), target.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InvalidParameterError("path", shown, f"a file name that ends in one of {', '.join(SUFFIXES)}")
+    if suffix not in _OPTIONS:
+        raise InvalidParameterError("path", shown, f"a file name that ends in one of {', '.join(_OPTIONS)}")
     if not isinstance(cast(object, chart), altair().TopLevelMixin):
         raise InvalidParameterError("chart", chart, "a chart")
-    content = _content(chart, suffix)
+    if suffix != ".json":
+        _loaded("vl_convert")  # the drawing library's own error, were it missing, would not name the extra
+    file, drawn = io.BytesIO() if suffix == ".png" else io.StringIO(), cast(Any, chart)
+    drawn.save(file, format=suffix[1:], **_OPTIONS[suffix])
+    written = file.getvalue()
+    if isinstance(written, str) and suffix == ".html":  # a browser's tab shows the title, a screen reader the language
+        head = f'<html lang="en">\n<head>\n  <title>{escape(drawn.to_dict().get("description", "chart"))}</title>'
+        written = written.replace("<html>\n<head>", head, 1)
     try:
-        target.write_bytes(content)
+        target.write_bytes(written if isinstance(written, bytes) else written.encode())
     except OSError as failure:
         reason = os.strerror(failure.errno) if failure.errno else "writing failed"
         raise InvalidParameterError("path", shown, "a file that can be written", f"{reason}.") from None
 
 
-def _content(chart: Any, suffix: str) -> bytes:
-    """What the file is to hold."""
-    if suffix != ".json":
-        renderer()  # the drawing library's own error, were it missing, would not name the extra
-    file = io.BytesIO() if suffix == ".png" else io.StringIO()
-    chart.save(file, format=suffix[1:], **_OPTIONS[suffix])
-    written = file.getvalue()
-    if isinstance(written, bytes):
-        return written
-    if suffix == ".html":  # what a browser's tab shows, and the language for a screen reader
-        head = f'<html lang="en">\n<head>\n  <title>{escape(chart.to_dict().get("description", "chart"))}</title>'
-        written = written.replace("<html>\n<head>", head, 1)
-    return written.encode()
-
-
 def svg_without_title(chart: TopLevelMixin) -> str:
-    """The picture of `chart` as SVG, without its title and subtitle, for a page that says these in its own text.
-
-    Args:
-        chart: what a ``plot_`` function returned.
-
-    Raises:
-        MissingExtraError: the extra ``plots`` is not installed.
-    """
+    """The picture of `chart` as SVG, without its title and subtitle, for a page that says these in its own text."""
     held = {key: value for key, value in chart.to_dict().items() if key != "title"}
-    return renderer().vegalite_to_svg(held)
+    return _loaded("vl_convert").vegalite_to_svg(held)

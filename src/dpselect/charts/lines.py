@@ -11,20 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.charts.files import altair
-from dpselect.charts.theme import (
-    DISTINCT_STYLES,
-    HEIGHT,
-    LINE_COLOURS,
-    LINE_DASHES,
-    TICKS,
-    WIDTH,
-    finished,
-)
+from dpselect.charts.theme import DISTINCT_STYLES, HEIGHT, LINE_COLOURS, LINE_DASHES, TICKS, WIDTH, finished
 from dpselect.errors import InvalidParameterError, Shown
 
 if TYPE_CHECKING:
     from altair import LayerChart
-
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,9 +25,6 @@ _LARGEST, _SMALLEST = 1e300, 1e-300
 MOST_SERIES = len(LINE_COLOURS)
 """In one chart: as many as can be told apart in grey."""
 
-_TOO_CLOSE = 1.5 / HEIGHT
-"""Of the height of all curves: less than the width of a line."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
@@ -45,12 +33,8 @@ class Axis:
     Args:
         title: the quantity with its unit, as ``"expected error (unit of the scores)"``.
         log: logarithmic; points that are not positive have no place on it, and leave a gap in their line.
-        lowest: where the axis begins; lines are cut there. On a log axis without `highest` a power of ten. Default: at
-            or below the lowest point.
-        highest: where the axis ends; lines are cut there. Default: at or above the highest point.
-
-    >>> Axis(title="epsilon", log=True).log
-    True
+        lowest, highest: the ends of the axis, where lines are cut. Default: beyond the points. Without `highest` the
+            `lowest` of a log axis is a power of ten.
     """
 
     title: str
@@ -63,11 +47,7 @@ class Axis:
         return (values >= _SMALLEST) & (values <= _LARGEST) if self.log else np.abs(values) <= _LARGEST
 
     def channel(self, side: Literal["x", "y"], values: FloatArray) -> Any:
-        """The encoding of one `side` of a chart.
-
-        Raises:
-            InvalidParameterError: none of `values` has a place on the axis.
-        """
+        """The encoding of one `side` of a chart; refused if none of `values` has a place on it."""
         if not self.drawable(values).any():
             expected = f"at least one finite number{' > 0 (the axis is logarithmic)' if self.log else ''}"
             raise InvalidParameterError(side, Shown("<no point on the axis>"), expected)
@@ -90,9 +70,6 @@ class Series:
         y: shape ``(m,)``; where it is not finite (or not positive, on a log axis) the curve has a gap.
         style: dash and colour, from 0 (solid, black) to 5 (dotted, the lightest). Default: by the place among the
             curves of its chart, from dark to light. Give it where a curve has to look the same in several charts.
-
-    >>> Series(name="permute-and-flip", x=np.array([0.1, 1.0]), y=np.array([20.0, 2.0])).y
-    array([20.,  2.])
     """
 
     name: str
@@ -107,22 +84,14 @@ class Series:
 
 
 def lines(
-    series: Sequence[Series],
-    *,
-    x: Axis,
-    y: Axis,
-    title: str,
-    subtitle: str = "",
-    steps: bool = False,
+    series: Sequence[Series], *, x: Axis, y: Axis, title: str, subtitle: str = "", steps: bool = False
 ) -> LayerChart:
     """A chart of one or more curves, with a legend in the order in which they end at the right.
 
     Args:
         series: 1 to 6 curves of different names. The first is drawn below the others.
-        x: the axis below.
-        y: the axis at the left.
-        title: what is shown; broken into lines where it is long.
-        subtitle: under which conditions.
+        x, y: the axes below and at the left.
+        title, subtitle: what is shown, and under which conditions; broken into lines where they are long.
         steps: keep each point's height up to the next point, instead of a straight line to it.
 
     Raises:
@@ -164,11 +133,10 @@ def look(series: Sequence[Series], order: Sequence[str], **legend: object) -> di
     def scale(looks: Sequence[object]) -> dict[str, object]:
         return {"domain": order, "range": [looks[styles[name]] for name in order]}
 
-    alt = altair()
     common = {"title": "curve", "legend": shown and {"title": None, **shown}}
     return {
-        "color": alt.Color("series:N", scale=scale(LINE_COLOURS), **common),
-        "strokeDash": alt.StrokeDash("series:N", scale=scale(LINE_DASHES), **common),
+        "color": altair().Color("series:N", scale=scale(LINE_COLOURS), **common),
+        "strokeDash": altair().StrokeDash("series:N", scale=scale(LINE_DASHES), **common),
     }
 
 
@@ -177,7 +145,7 @@ def from_top(series: Sequence[Series], y: Axis) -> list[str]:
     drawn = [one.y[y.drawable(one.y)] for one in series]
     heights = [np.log10(each) if y.log else each for each in drawn]
     every = np.concatenate(heights)
-    least = _TOO_CLOSE * float(np.ptp(every)) if every.size else 0.0
+    least = 1.5 / HEIGHT * float(np.ptp(every)) if every.size else 0.0  # less than the width of a line
     ends = {one.name: float(each[-1]) if each.size else -math.inf for one, each in zip(series, heights, strict=True)}
     places = {name: round(end / least) if least > 0 and math.isfinite(end) else end for name, end in ends.items()}
     return sorted(places, key=places.__getitem__, reverse=True)

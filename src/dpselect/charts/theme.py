@@ -1,7 +1,6 @@
-"""The theme: readable in colour, in grey on paper, and by people who see few colours.
+"""The theme: curves differ by dash pattern and by how dark they are; hue comes on top.
 
-Curves differ by dash pattern and by how dark they are; hue comes on top. In the order below each colour is lighter
-than the one before, and the lightest still stands out from white paper (contrast 3 or more).
+Each colour is lighter than the one before, and the lightest still stands out from white paper (contrast 3 or more).
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ PALE = "#e4e4e4"
 """Fill of a bar that differs from the others in kind, such as a sum of many."""
 
 DARK, MEDIUM = "#222222", "#555555"
-_MAJOR_GRID, _MINOR_GRID = "#d4d4d4", "#ededed"
 
 WIDTH, HEIGHT = 400, 270
 """Pixels of the frame; with axis and legend a chart is about 650 wide."""
@@ -44,9 +42,7 @@ def styles_of(names: Sequence[str]) -> list[int]:
     ([2, 0], [0, 2])
     """
     known = [_STYLES[name] for name in names if name in _STYLES]
-    if len(set(known)) == len(names):
-        return known
-    return sorted(DISTINCT_STYLES[: len(names)])
+    return known if len(set(known)) == len(names) else sorted(DISTINCT_STYLES[: len(names)])
 
 
 THEME: dict[str, object] = {
@@ -66,7 +62,7 @@ THEME: dict[str, object] = {
     "axisQuantitative": {
         "tickCount": TICKS,
         # On a log axis most ticks have no label; their lines are fainter.
-        "gridColor": {"condition": {"test": "datum.label", "value": _MAJOR_GRID}, "value": _MINOR_GRID},
+        "gridColor": {"condition": {"test": "datum.label", "value": "#d4d4d4"}, "value": "#ededed"},
         "tickSize": {"condition": {"test": "datum.label", "value": 6}, "value": 3},
     },
     "legend": {"title": None, "labelLimit": 0, "rowPadding": 0, "columnPadding": 18, "symbolStrokeWidth": 2},
@@ -79,28 +75,13 @@ THEME: dict[str, object] = {
 }
 """Configuration of every chart. It names no address: a chart is drawn the same without a network."""
 
-
-LABELS_AXIS: dict[str, object] = {
-    "labelLimit": 400,
-    "grid": False,
-    "ticks": False,
-    # The title above the labels, where it is read first however many there are.
-    "titleAngle": 0,
-    "titleAlign": "right",
-    "titleX": -6,
-    "titleY": -10,
-    "labelPadding": 6,
-}
-"""The axis of bars, which has a label for each."""
+_ABOVE = {"titleAngle": 0, "titleAlign": "right", "titleX": -6, "titleY": -10}
+LABELS_AXIS: dict[str, object] = {"labelLimit": 400, "labelPadding": 6, "grid": False, "ticks": False, **_ABOVE}
+"""The axis of bars, which has a label for each; its title is above them, where it is read first."""
 
 
 def finished(chart: Any, title: str, subtitle: str) -> Any:
-    """`chart` in this style, with its headings in lines that fit; the title is also what a screen reader says.
-
-    >>> import altair
-    >>> finished(altair.Chart().mark_bar(), "Expected error", "").to_dict()["title"]
-    {'text': ['Expected error']}
-    """
+    """`chart` in this style, with its headings in lines that fit; the title is also what a screen reader says."""
     shown = {"text": textwrap.wrap(title, 80, break_on_hyphens=False)}
     if below := subtitle.strip():
         shown["subtitle"] = textwrap.wrap(below, 100, break_on_hyphens=False)
