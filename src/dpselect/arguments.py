@@ -1,16 +1,17 @@
 """Each type of argument of a question, once: how it is written as text, how it is checked, and its one explanation.
 
-A question declares its arguments as annotated fields. Its method, command, form, plan and documents follow from them.
-Data alone: help and forms load nothing that answers. What is written is read here alone, on the command line and in
-forms; lists and conditions, which need the table's columns, in `dpselect.public`.
+A question declares its arguments as annotated fields, of which its method, command, form, plan and documents follow.
+Loads nothing that answers. Lists and conditions, which need the table's columns, are read in `dpselect.public`.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from datetime import date
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
@@ -18,33 +19,15 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from dpselect.checks import boolean, positive_epsilon
 from dpselect.errors import InvalidParameterError, typed
-from dpselect.written_numbers import decimal, whole
 
 REQUIRED = object()
 """In place of a default."""
 
-Written = Literal[
-    "text",
-    "any text",
-    "whole",
-    "number",
-    "exact",
-    "flag",
-    "bounds",
-    "ends",
-    "numbers or dates",
-    "levels",
-    "prices",
-    "dates",
-    "values",
-    "list",
-    "where",
-    "json",
-]
-"""How a value is written: text, text that may begin with a dash, a whole number, a number, one that is taken exactly,
-nothing (a flag), two numbers, two dates as text, either of these, several shares, public prices, dates, values of the
-column, candidates or conditions on rows; "json" is the flag of that name. A tuple or an enumeration instead: one of
-these words."""
+WrittenAs = str | tuple[str, ...] | type[StrEnum]
+"""How a value is written: as "text", "any text" (it may begin with a dash), a "whole" number, a "number", an "exact"
+number, nothing (a "flag"; "json" is the flag of that name), two numbers ("bounds"), two dates as text ("ends"),
+"numbers or dates", several "levels", public "prices", "dates", "values" of the column, a "list" of candidates, or
+conditions on rows ("where"). A tuple or an enumeration: as one of these words."""
 
 Exact = float | Fraction
 """A number that is taken exactly: a float stands for the shortest decimal that denotes it."""
@@ -59,7 +42,7 @@ class Argument:
         help: its explanation, with other arguments as the command line writes them: ``--step``.
         name: the same in Python, in plans, in certificates; with dashes on the command line.
         default: its default, or `REQUIRED`.
-        check: what makes of a value the one that is meant, or refuses it.
+        check: makes of a value the one that is meant, or refuses it.
         is_list: whether Python may leave it out, to be refused with a hint of its own.
         may_be_one: whether a public list of one leaves something to ask.
         type: as a stub writes it.
@@ -80,8 +63,6 @@ class Argument:
         return self.kind in ("list", "values", "prices", "dates")
 
 
-WrittenAs = Written | tuple[str, ...] | type[StrEnum]
-
 _WORDS: dict[WrittenAs, int] = {"flag": 0, "json": 0, "bounds": 2, "ends": 2, "numbers or dates": 2}
 
 
@@ -91,47 +72,35 @@ def words_of(kind: WrittenAs) -> int:
 
 
 def read(kind: WrittenAs, name: str, *words: str) -> Any:
-    """The value that is written in these words. Lists and conditions remain texts.
-
-    Raises:
-        InvalidParameterError: it is no such value. The words are public, and quoted.
+    """The value that is written in these words, which are public; errors quote them. Lists and conditions remain texts.
 
     >>> read("whole", "k", "1e3"), read("bounds", "bounds", "0", "1/3"), read("levels", "levels", "0.25, 0.5")
     (1000, (0.0, Fraction(1, 3)), [0.25, 0.5])
-    >>> read("number", "epsilon", "1/3")
-    Traceback (most recent call last):
-    dpselect.errors.InvalidParameterError: epsilon='1/3': expected a decimal number such as 0.5.
     """
     if not isinstance(kind, str):
         values = words_for(kind)
         if words[0] not in values:
             raise InvalidParameterError(name, typed(words[0]), f"one of {', '.join(values)}")
         return values[words[0]]
-    match kind:
-        case "flag" | "json":
-            return True
-        case "numbers or dates" if all(map(_DATE.fullmatch, words)):
-            return words
-        case "bounds":
-            return tuple(read("exact", name, each) for each in words)
-        case "numbers or dates":
-            try:
-                return read("bounds", name, *words)
-            except InvalidParameterError as error:
-                expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
-                others = [typed(each) for each in words if not _DATE.fullmatch(each)]
-                wrong = others[0] if len(others) == 1 else error.got  # beside a date it has to be another
-                raise InvalidParameterError(name, wrong, expected) from None
-        case "ends":
-            return words
-        case "whole" | "number" | "exact" | "levels":
-            convert, expected = _NUMBERS[kind]
-            try:
-                return convert(words[0])
-            except ValueError:
-                raise InvalidParameterError(name, typed(words[0]), expected) from None
-        case _:
-            return words[0]
+    if kind in ("flag", "json"):
+        return True
+    if kind == "bounds":
+        return tuple(read("exact", name, each) for each in words)
+    if kind == "numbers or dates":
+        others = [each for each in words if not _DATE.fullmatch(each)]
+        try:
+            return read("bounds", name, *words) if others else words
+        except InvalidParameterError as error:
+            expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
+            wrong = typed(others[0]) if len(others) == 1 else error.got  # beside a date it has to be another
+            raise InvalidParameterError(name, wrong, expected) from None
+    if kind in _NUMBERS:
+        convert, expected = _NUMBERS[kind]
+        try:
+            return convert(words[0])
+        except ValueError:
+            raise InvalidParameterError(name, typed(words[0]), expected) from None
+    return words if kind == "ends" else words[0]
 
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -144,6 +113,48 @@ def words_for(kind: tuple[str, ...] | type[StrEnum]) -> dict[str, str]:
     return {each.name.lower().replace("_", "-"): each for each in kind}
 
 
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError from None
+
+
+def _whole(text: str) -> int:
+    """The whole number that is written, also as 1e9."""
+    number = _decimal(text)
+    if not (number.is_finite() and number.adjusted() < 40 and number == number.to_integral_value()):
+        raise ValueError
+    return int(number)
+
+
+_FRACTION = re.compile("[+-]?[0-9]{1,40}/(?=0*[1-9])[0-9]{1,40}")
+
+
+def decimal(text: str) -> float | Fraction:
+    """The number that is written: as a double if one is written like it, otherwise as a fraction.
+
+    Raises:
+        ValueError: no such number.
+
+    >>> decimal("0.1"), decimal("1/3"), decimal("0.12345678901234567890")
+    (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
+    >>> decimal("1152921504606847000") == 2.0**60  # whose shortest decimal this is
+    False
+    """
+    if _FRACTION.fullmatch(text):
+        return Fraction(text)
+    nearest = _double(text)
+    if not math.isfinite(nearest):
+        return nearest  # refused by the question
+    number = _decimal(text)
+    if number and not (number.adjusted() > -400 and len(text) <= 400):
+        raise ValueError
+    exact = Fraction(number)
+    is_meant = nearest == exact if abs(exact) >= 2**52 else Fraction(repr(nearest)) == exact
+    return nearest if is_meant else exact
+
+
 def _double(text: str) -> float:
     """A decimal. A fraction would be rounded, and the cost of an answer has to be exactly what was typed."""
     if "_" in text:
@@ -152,7 +163,7 @@ def _double(text: str) -> float:
 
 
 _NUMBERS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "whole": (whole, "a whole number"),
+    "whole": (_whole, "a whole number"),
     "number": (_double, "a decimal number such as 0.5"),
     "exact": (decimal, "a number such as 5, 0.25 or 1/3"),
     "levels": (
@@ -164,31 +175,21 @@ _NUMBERS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 @cache
 def arguments_of(question: type[Any]) -> tuple[Argument, ...]:
-    """The arguments that a question declares, in their order."""
-    hints, written = get_type_hints(question, include_extras=True), dict[str, str]()
-    for each in reversed(question.__mro__):
-        written |= vars(each).get("__annotations__", {})
-    found: list[Argument] = []
+    """The arguments that a question declares, in their order: by an `Argument`, or by its kind and its help alone."""
+    hints, found = get_type_hints(question, include_extras=True), list[Argument]()
     for each in fields(question):
         if get_origin(hints[each.name]) is not Annotated:
             continue  # what a table tells
-        type_, said = get_args(hints[each.name])
+        type_, kind, *help = get_args(hints[each.name])
+        said = Argument(kind, *help) if help else kind
+        written = type_.__name__ if isinstance(type_, type) else _MODULES.sub("", str(type_))
         default = REQUIRED if each.default is MISSING or said.is_list else each.default
-        found.append(replace(said, name=each.name, default=default, type=_written(type_)))
+        check = boolean if said.kind == "flag" else said.check
+        found.append(replace(said, name=each.name, default=default, check=check, type=written))
     return tuple(found)
 
 
-def _written(type_: object) -> str:
-    """A type as a stub writes it."""
-    if isinstance(type_, type):
-        return type_.__name__
-    return (
-        str(type_)
-        .replace("typing.", "")
-        .replace("collections.abc.", "")
-        .replace("fractions.", "")
-        .replace("datetime.", "")
-    )
+_MODULES = re.compile(r"\b(typing|collections\.abc|fractions|datetime)\.")
 
 
 _LIST = "1..100, red,green,blue, @file or @codes.csv:column"
@@ -203,20 +204,14 @@ IN_PYTHON = {
 }
 """How lists are typed in a shell, and what Python takes instead."""
 
-Epsilon = Annotated[
-    float,
-    Argument(
-        "number",
-        "Privacy loss of the whole answer. Smaller is more private and less accurate.",
-        check=positive_epsilon,
-    ),
-]
-Values = Annotated[str, Argument("text", "Column with the values.")]
-Numbers = Annotated[str, Argument("text", "Column of numbers.")]
-NumbersOrDates = Annotated[str, Argument("text", "Column of numbers, or of dates.")]
-Dates = Annotated[str, Argument("text", "Column of dates.")]
-Offers = Annotated[str, Argument("text", "Column of numbers: the most that each unit would pay.")]
-ColumnIfAny = Annotated[str | None, Argument("text", "Column of the condition. Without one, every unit is counted.")]
+_PRIVACY = "Privacy loss of the whole answer. Smaller is more private and less accurate."
+Epsilon = Annotated[float, Argument("number", _PRIVACY, check=positive_epsilon)]
+Values = Annotated[str, "text", "Column with the values."]
+Numbers = Annotated[str, "text", "Column of numbers."]
+NumbersOrDates = Annotated[str, "text", "Column of numbers, or of dates."]
+Dates = Annotated[str, "text", "Column of dates."]
+Offers = Annotated[str, "text", "Column of numbers: the most that each unit would pay."]
+ColumnIfAny = Annotated[str | None, "text", "Column of the condition. Without one, every unit is counted."]
 
 Candidates = Annotated[
     object,
@@ -238,237 +233,175 @@ CandidatesToCount = Annotated[
 ]
 CandidatesIfAny = Annotated[
     object,
-    Argument(
-        "list",
-        f"Public values to choose from, never read from the column: {_LIST}."
-        " Without them, and with a --delta above 0, the values that enough units have.",
-    ),
+    "list",
+    f"Public values to choose from, never read from the column: {_LIST}."
+    " Without them, and with a --delta above 0, the values that enough units have.",
 ]
 WithCounts = Annotated[
     bool,
-    Argument(
-        "flag",
-        "Also release how many units have each answer, with noise. If the counts do not come at no cost, half of"
-        " --epsilon selects and half counts.",
-        check=boolean,
-    ),
+    "flag",
+    "Also release how many units have each answer, with noise. If the counts do not come at no cost, half of"
+    " --epsilon selects and half counts.",
 ]
 MaxValues = Annotated[
     int | None,
-    Argument(
-        "whole",
-        "Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is"
-        " small, noise is added once to all counts: far less noise, and the counts come with the answer. Default: any"
-        " number; for top-k without candidates, 1.",
-    ),
+    "whole",
+    "Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is"
+    " small, noise is added once to all counts: far less noise, and the counts come with the answer. Default: any"
+    " number; for top-k without candidates, 1.",
 ]
 MaxValuesCounted = Annotated[
     int,
-    Argument(
-        "whole",
-        "Number of values for which one unit counts. If a unit has more, this many are chosen at random. The larger it"
-        " is, the more noise there is; without a list, values then need more units to be named.",
-    ),
+    "whole",
+    "Number of values for which one unit counts. If a unit has more, this many are chosen at random. The larger it"
+    " is, the more noise there is; without a list, values then need more units to be named.",
 ]
-K = Annotated[int, Argument("whole", "Number of values to select.")]
+K = Annotated[int, "whole", "Number of values to select."]
 Delta = Annotated[
     float,
-    Argument(
-        "number",
-        "Probability with which the guarantee may fail. Choose it far below one over the number of units, such as 1e-6"
-        " for up to about 10,000 units.",
-    ),
+    "number",
+    "Probability with which the guarantee may fail. Choose it far below one over the number of units, such as 1e-6"
+    " for up to about 10,000 units.",
 ]
 DeltaIfLess = Annotated[
     float,
-    Argument(
-        "number",
-        "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0, the"
-        " counts get Gaussian noise if its error is smaller, and selecting many values takes less noise.",
-    ),
+    "number",
+    "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0, the"
+    " counts get Gaussian noise if its error is smaller, and selecting many values takes less noise.",
 ]
 Kind = Annotated[
     str | None,
-    Argument(
-        ("integer", "number", "text", "date", "boolean"),
-        "How unknown values are read. Default: the column's type; in CSV and JSON lines, text.",
-    ),
+    ("integer", "number", "text", "date", "boolean"),
+    "How unknown values are read. Default: the column's type; in CSV and JSON lines, text.",
 ]
 ValuesIfAny = Annotated[
-    object,
-    Argument("list", f"Count units with one of these values of COLUMN: {_LIST}.", may_be_one=True),
+    object, Argument("list", f"Count units with one of these values of COLUMN: {_LIST}.", may_be_one=True)
 ]
 Between = Annotated[
     tuple[float, float] | None,
-    Argument("bounds", "Count units with a number in COLUMN that is not below the first and not above the second."),
+    "bounds",
+    "Count units with a number in COLUMN that is not below the first and not above the second.",
 ]
 
 Bounds = Annotated[
     tuple[float, float],
-    Argument(
-        "bounds",
-        "Smallest and largest possible value. Public, never taken from the column; values beyond a bound count as that"
-        " bound. If none is known, ask for an upper bound first.",
-    ),
+    "bounds",
+    "Smallest and largest possible value. Public, never taken from the column; values beyond a bound count as that"
+    " bound. If none is known, ask for an upper bound first.",
 ]
 _OF_DATES = "Of dates: the first and the last date, such as 2026-01-01 2026-12-31; --step is in days, by default 1."
 QuantileBounds = Annotated[
     tuple[float, float] | tuple[date | str, date | str],
-    Argument(
-        "numbers or dates",
-        "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-        f" bound. {_OF_DATES}",
-    ),
+    "numbers or dates",
+    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
+    f" bound. {_OF_DATES}",
 ]
 BoundsIfKnown = Annotated[
     tuple[float, float] | tuple[date | str, date | str] | None,
-    Argument(
-        "numbers or dates",
-        "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-        f" bound. {_OF_DATES} Without them, --lower is the smallest, and answers that grow apart are tested in order,"
-        " with a larger error.",
-    ),
+    "numbers or dates",
+    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
+    f" bound. {_OF_DATES} Without them, --lower is the smallest, and answers that grow apart are tested in order,"
+    " with a larger error.",
 ]
-Lower = Annotated[Exact, Argument("exact", "Smallest possible answer. Public; smaller values count as this.")]
+Lower = Annotated[Exact, "exact", "Smallest possible answer. Public; smaller values count as this."]
 LowerIfUnbounded = Annotated[
     Exact | None,
-    Argument(
-        "exact",
-        "Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default: 0.",
-    ),
+    "exact",
+    "Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default: 0.",
 ]
 Step = Annotated[
     Exact | None,
-    Argument(
-        "exact",
-        "Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide"
-        " the distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).",
-    ),
+    "exact",
+    "Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide"
+    " the distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).",
 ]
 FineStep = Annotated[
     Exact | None,
-    Argument(
-        "exact",
-        "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the"
-        " bounds. Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the"
-        " distance.",
-    ),
+    "exact",
+    "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the"
+    " bounds. Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the"
+    " distance.",
 ]
 SmallestStep = Annotated[
     Exact | None,
-    Argument(
-        "exact",
-        "Smallest distance between possible answers, such as 1 for ages in years; far from --lower they are 1% of the"
-        " distance from it apart. Default: 1 if the column's type is an integer type (CSV has no types).",
-    ),
+    "exact",
+    "Smallest distance between possible answers, such as 1 for ages in years; far from --lower they are 1% of the"
+    " distance from it apart. Default: 1 if the column's type is an integer type (CSV has no types).",
 ]
 Continuous = Annotated[
     bool,
-    Argument(
-        "flag",
-        "Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two are"
-        " equal; there is no error bound.",
-        check=boolean,
-    ),
+    "flag",
+    "Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two are"
+    " equal; there is no error bound.",
 ]
 MaxRows = Annotated[
     int,
-    Argument(
-        "whole",
-        "Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.",
-    ),
+    "whole",
+    "Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.",
 ]
-Level = Annotated[float, Argument("number", "Share of the values below the quantile, from 0 to 1.")]
-Levels = Annotated[Sequence[float], Argument("levels", f"Different shares of the values, from 0 to 1{_LEVELS}.")]
+Level = Annotated[float, "number", "Share of the values below the quantile, from 0 to 1."]
+Levels = Annotated[Sequence[float], "levels", f"Different shares of the values, from 0 to 1{_LEVELS}."]
 Quantiles = Annotated[
     Literal["joint", "halving"],
-    Argument(
-        ("joint", "halving"),
-        "joint draws all quantiles at once. halving draws the middle one first, then the others on each side; it is"
-        " better for very many levels.",
-    ),
+    ("joint", "halving"),
+    "joint draws all quantiles at once. halving draws the middle one first, then the others on each side; it is"
+    " better for very many levels.",
 ]
 BinBounds = Annotated[
     tuple[float, float],
-    Argument(
-        "bounds",
-        "Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to the"
-        " outer bins. If no end is known, ask for an upper bound first.",
-    ),
+    "bounds",
+    "Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to the"
+    " outer bins. If no end is known, ask for an upper bound first.",
 ]
-Bins = Annotated[int, Argument("whole", "Number of bins of equal width.")]
+Bins = Annotated[int, "whole", "Number of bins of equal width."]
 EdgesIfAny = Annotated[
     Sequence[float] | None,
-    Argument("levels", f"Where bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}."),
+    "levels",
+    f"Where bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}.",
 ]
 
-Summed = Annotated[str, Argument("text", "Column of numbers to add up.")]
+Summed = Annotated[str, "text", "Column of numbers to add up."]
 Clip = Annotated[
     tuple[Exact, Exact],
-    Argument(
-        "bounds",
-        "Smallest and largest amount that one unit may add; public. The noise grows with it. If none is"
-        " known, ask for an upper bound first.",
-    ),
+    "bounds",
+    "Smallest and largest amount that one unit may add; public. The noise grows with it. If none is"
+    " known, ask for an upper bound first.",
 ]
-Scale = Annotated[
-    Exact,
-    Argument("number", "Multiply the numbers by this and round them to whole numbers: 100 counts cents."),
-]
+Scale = Annotated[Exact, "number", "Multiply the numbers by this and round them to whole numbers: 100 counts cents."]
 
-DatesToChoose = Annotated[
-    object,
-    Argument(
-        "dates",
-        f"Public dates to choose from: {_DATES}.",
-    ),
-]
-DateBounds = Annotated[tuple[object, object] | None, Argument("ends", "First and last date, instead of a list.")]
-DateStep = Annotated[int, Argument("whole", "With --bounds, the number of days from one date to the next.")]
+DatesToChoose = Annotated[object, "dates", f"Public dates to choose from: {_DATES}."]
+DateBounds = Annotated[tuple[object, object] | None, "ends", "First and last date, instead of a list."]
+DateStep = Annotated[int, "whole", "With --bounds, the number of days from one date to the next."]
 Prices = Annotated[
     object,
     Argument(
-        "prices",
-        f"Public prices to choose from: {_PRICES}. The error grows with the highest price.",
-        is_list=True,
+        "prices", f"Public prices to choose from: {_PRICES}. The error grows with the highest price.", is_list=True
     ),
 ]
 
 UsableEpsilon = Annotated[
     float | None,
-    Argument(
-        "number",
-        "Epsilon for the number of units that could be used, with noise, on top of --epsilon: a warning if it is"
-        " small.",
-    ),
+    "number",
+    "Epsilon for the number of units that could be used, with noise, on top of --epsilon: a warning if it is small.",
 ]
 Request = Annotated[
     str | None,
-    Argument(
-        "text",
-        "An id of your choice, with a ledger. Repeating the same question under the same id returns the same answer at"
-        " no cost.",
-    ),
+    "text",
+    "An id of your choice, with a ledger. Repeating the same question under the same id returns the same answer at"
+    " no cost.",
 ]
 Where = Annotated[
     Mapping[str, Any] | None,
-    Argument(
-        "where",
-        "Public condition on each row alone: age=18.., age=18..65 or region=north,south. Only rows that meet all are"
-        " looked at. May be given several times.",
-    ),
+    "where",
+    "Public condition on each row alone: age=18.., age=18..65 or region=north,south. Only rows that meet all are"
+    " looked at. May be given several times.",
 ]
-By = Annotated[
-    str | None,
-    Argument("text", "Column with the group of each row, for one answer per group in --groups."),
-]
+By = Annotated[str | None, "text", "Column with the group of each row, for one answer per group in --groups."]
 Groups = Annotated[object, Argument("values", f"Public list of groups: {_LIST}.", may_be_one=True)]
 MaxGroups = Annotated[
     int,
-    Argument(
-        "whole",
-        "Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it.",
-    ),
+    "whole",
+    "Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it.",
 ]
 
 

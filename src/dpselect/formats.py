@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from dpselect.arguments import Argument, arguments_of
+from dpselect.arguments import arguments_of
 from dpselect.checks import boolean
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 
@@ -71,72 +71,55 @@ class Format:
 
     delimiter: Annotated[
         str | None,
-        Argument(
-            "any text",
-            "Character between the cells of a CSV file: one of , ; | : ^ ~ #, a blank, a tab, or the control characters"
-            " 1 and 31; also written comma, semicolon, pipe or tab. Default: comma; tab in .tsv files.",
-        ),
+        "any text",
+        "Character between the cells of a CSV file: one of , ; | : ^ ~ #, a blank, a tab, or the control characters"
+        " 1 and 31; also written comma, semicolon, pipe or tab. Default: comma; tab in .tsv files.",
     ] = None
     encoding: Annotated[
         str,
-        Argument(
-            "text",
-            "Encoding of a CSV file: utf-8, latin-1, iso-8859-15, cp1250, cp1251, cp1252, utf-16 (which starts with a"
-            " byte order mark), utf-16-le or utf-16-be.",
-        ),
+        "text",
+        "Encoding of a CSV file: utf-8, latin-1, iso-8859-15, cp1250, cp1251, cp1252, utf-16 (which starts with a"
+        " byte order mark), utf-16-le or utf-16-be.",
     ] = "utf-8"
     thousands: Annotated[
         str | None,
-        Argument(
-            "any text",
-            "Mark between groups of three digits: , . ' _ or a blank. A number may have it at every group or at none:"
-            " 12,34 is not one. Default: no mark, and 1,234 is not a number.",
-        ),
+        "any text",
+        "Mark between groups of three digits: , . ' _ or a blank. A number may have it at every group or at none:"
+        " 12,34 is not one. Default: no mark, and 1,234 is not a number.",
     ] = None
-    decimal: Annotated[str, Argument("any text", "Decimal mark: . or ,")] = "."
+    decimal: Annotated[str, "any text", "Decimal mark: . or ,"] = "."
     date_format: Annotated[
         str | None,
-        Argument(
-            "any text",
-            "Format of dates, in the words %Y %m %d, %y for a year of two digits (69 to 99 are in the 1900s) and %b for"
-            " an English month such as Nov; all else stands for itself, as in %d.%m.%Y. Default: %Y-%m-%d.",
-        ),
+        "any text",
+        "Format of dates, in the words %Y %m %d, %y for a year of two digits (69 to 99 are in the 1900s) and %b for"
+        " an English month such as Nov; all else stands for itself, as in %d.%m.%Y. Default: %Y-%m-%d.",
     ] = None
     as_date: Annotated[
         bool,
-        Argument(
-            "flag",
-            "Where a date is asked for, read the date of a timestamp, as it is written; of a column of timestamps with"
-            " a time zone, the date in that zone.",
-        ),
+        "flag",
+        "Where a date is asked for, read the date of a timestamp, as it is written; of a column of timestamps with"
+        " a time zone, the date in that zone.",
     ] = False
     strip: Annotated[
         str,
-        Argument(
-            "any text",
-            "Characters to take away, with blanks, from both ends of numbers and behind their signs, such as '$%'. 5%"
-            " is then 5.",
-        ),
+        "any text",
+        "Characters to take away, with blanks, from both ends of numbers and behind their signs, such as '$%'. 5%"
+        " is then 5.",
     ] = ""
-    ignore_case: Annotated[bool, Argument("flag", "Compare text and groups without regard to capitals.")] = False
-    trim: Annotated[bool, Argument("flag", "Compare text and groups without the blanks around them.")] = False
-    sheet: Annotated[str | None, Argument("any text", "Name of the sheet of an Excel file. Default: the only one.")] = (
-        None
-    )
+    ignore_case: Annotated[bool, "flag", "Compare text and groups without regard to capitals."] = False
+    trim: Annotated[bool, "flag", "Compare text and groups without the blanks around them."] = False
+    sheet: Annotated[str | None, "any text", "Name of the sheet of an Excel file. Default: the only one."] = None
     header_row: Annotated[
         int,
-        Argument("whole", "Row of the sheet of an Excel file that names the columns; rows above it are left out."),
+        "whole",
+        "Row of the sheet of an Excel file that names the columns; rows above it are left out.",
     ] = 1
-    skip_lines: Annotated[
-        int, Argument("whole", "Lines of a CSV file that stand above its header, such as titles.")
-    ] = 0
+    skip_lines: Annotated[int, "whole", "Lines of a CSV file that stand above its header, such as titles."] = 0
     quoted_line_breaks: Annotated[
         bool,
-        Argument(
-            "flag",
-            "Read line breaks inside quotes as part of the cell. One quote that is not closed then swallows the rows of"
-            " others: the guarantee holds only if every row is well formed.",
-        ),
+        "flag",
+        "Read line breaks inside quotes as part of the cell. One quote that is not closed then swallows the rows of"
+        " others: the guarantee holds only if every row is well formed.",
     ] = False
 
     def __post_init__(self) -> None:

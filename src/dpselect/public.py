@@ -15,11 +15,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
-from dpselect.arguments import Argument, read
+from dpselect.arguments import Argument, decimal, read
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.kinds import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
-from dpselect.written_numbers import decimal
 
 Listed = TypeVar("Listed", bound=Sequence[Member])
 

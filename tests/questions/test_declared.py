@@ -78,8 +78,8 @@ def test_each_explanation_stands_once() -> None:
     files = [each for pattern in ("*.py", "*.pyi") for each in SOURCE.rglob(pattern)]
     modules = {str(each.relative_to(SOURCE)): each.read_text(encoding="utf-8") for each in files}
     del modules["arguments.py"]
-    types = [get_args(each)[1] for each in vars(arguments).values() if get_origin(each) is Annotated]
-    told = [each.help for each in types]
+    last = [get_args(each)[-1] for each in vars(arguments).values() if get_origin(each) is Annotated]
+    told = [each.help if isinstance(each, Argument) else each for each in last]
     assert len(set(told)) == len(told) > 40
     assert explanations() <= set(told)
     assert repeated(explanations(), modules) == []
@@ -95,7 +95,7 @@ def test_an_explanation_that_is_written_again_is_found() -> None:
     assert repeated({said}, {"a": again, "b": "x = 'Instead of --step.'\n"}) == [("a", said)]
 
 
-Sharpness = Annotated[int, Argument("whole", "How sharp the median is, in --step.")]
+Sharpness = Annotated[int, "whole", "How sharp the median is, in --step."]
 
 
 class SharpMedian(Median, name="sharp_median"):
