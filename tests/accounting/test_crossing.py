@@ -10,7 +10,7 @@ import pytest
 
 from dpselect.accounting.renyi import best_epsilon, largest_fitting
 from dpselect.accounting.tight import one_more
-from dpselect.mechanisms.discrete_gaussian import affordable_rho
+from dpselect.mechanisms.noise import affordable_rho
 
 CLOSE = 2.0**-30
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect.errors import InvalidCandidatesError
-from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.scores import checked_candidates
 
 
 class Colour(Enum):

@@ -12,7 +12,7 @@ import pytest
 import dpselect as dps
 from dpselect.accounting.renyi import best_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError
-from dpselect.mechanisms.discrete_gaussian import affordable_rho
+from dpselect.mechanisms.noise import affordable_rho
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import discrete_gaussian
 

@@ -22,7 +22,7 @@ from dpselect.mechanisms.distance_shells import (
     Shells,
     log2,
 )
-from dpselect.mechanisms.exact_coins import accepts
+from dpselect.mechanisms.numbers import accepts
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.density import distance, samples
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpselect.mechanisms.exact_coins as product
+import dpselect.mechanisms.numbers as product
 from dpselect import Neighbours, testing
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT, exp_minus, first_count
+from dpselect.mechanisms.numbers import LARGEST_COUNT, exp_minus, first_count
 from dpselect.mechanisms.partition_selection import PartitionLaw, divided
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.partition_selection import in_closed_form, probabilities

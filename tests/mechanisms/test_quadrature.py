@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpselect.mechanisms.laws import gauss_legendre
+from dpselect.mechanisms.numbers import gauss_legendre
 
 COUNTS = [*range(1, 21), 28]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpselect.mechanisms.exact_coins as coins
+import dpselect.mechanisms.numbers as coins
 from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.errors import InvalidDataError, InvalidParameterError

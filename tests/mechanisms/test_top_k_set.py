@@ -15,7 +15,7 @@ import dpselect as dps
 from dpselect import TopKSet
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms.exact_coins import uniform_below, uniform_subset
+from dpselect.mechanisms.numbers import uniform_below, uniform_subset
 from dpselect.mechanisms.top_k_set import RankSets, _SetDraw
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential

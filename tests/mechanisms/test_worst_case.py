@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dpselect.mechanisms.exponential import EXPONENTIAL
-from dpselect.mechanisms.laws import WorstCase
 from dpselect.mechanisms.noisy_max import LAPLACE
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP
+from dpselect.mechanisms.selection import WorstCase
 from tests.slow import crossed
 
 LAWS = {

@@ -14,9 +14,8 @@ from dpselect.accounting import LossIntervalEvent, PureEvent
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import exact_number, one_of, positive_count, probability
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
-from dpselect.mechanisms.laws import gauss_legendre
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.numbers import FloatArray, exact_value, native_fraction, scale_of
+from dpselect.mechanisms.numbers import FloatArray, exact_value, gauss_legendre, native_fraction, scale_of
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
 from dpselect.privacy import Neighbours
 

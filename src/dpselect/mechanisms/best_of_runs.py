@@ -24,9 +24,7 @@ from dpselect.accounting.events import checked_event, expected_runs, has_directi
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.mechanisms.candidates import Pick, all_candidates
-from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.mechanism import MechanismValue, explained
 from dpselect.mechanisms.run_counts import (
     LawName,
     RunCount,
@@ -34,6 +32,7 @@ from dpselect.mechanisms.run_counts import (
     law_named,
     negative_binomial,
 )
+from dpselect.mechanisms.scores import Pick, all_candidates
 
 Configuration = TypeVar("Configuration")
 

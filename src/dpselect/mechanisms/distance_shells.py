@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.mechanisms.exact_coins import accepts, log_of, uniform_subset
-from dpselect.mechanisms.numbers import FloatArray, IntArray
+from dpselect.mechanisms.numbers import FloatArray, IntArray, accepts, log_of, uniform_subset
 
 
 @dataclass(frozen=True, slots=True)

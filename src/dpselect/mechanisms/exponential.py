@@ -15,11 +15,9 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
-from dpselect.mechanisms.exact_coins import log_of
-from dpselect.mechanisms.laws import FloatArray, Gaps, Law, WorstCase
-from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.numbers import native_fraction
+from dpselect.mechanisms.numbers import FloatArray, Gaps, log_of, native_fraction
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
+from dpselect.mechanisms.selection import Law, Mechanism, WorstCase
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
 _MOST_APART = 2**8192

@@ -1,41 +1,165 @@
-"""What mechanisms have in common as values; those that select one candidate by its score, and what follows from it."""
+"""What all mechanisms have in common as values: arguments explained and checked once, and how they select."""
 
 from __future__ import annotations
 
-import abc
-import math
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
-from typing import Any, ClassVar, Literal, NamedTuple, cast, overload
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields
+from inspect import cleandoc
+from textwrap import fill
+from types import FunctionType
+from typing import Any, ClassVar, Literal, TypeVar, cast, overload
 
-import numpy as np
-from numpy import ndarray
 from numpy.typing import NDArray
 
-from dpselect._native import _core
-from dpselect.accounting import (
-    BoundedRangeEvent,
-    Event,
-    LaplaceProfileEvent,
-    LogisticProfileEvent,
-)
-from dpselect.checks import positive_count, positive_sensitivity, probability
-from dpselect.errors import InvalidScoresError, Shown
-from dpselect.mechanisms.candidates import Candidate, checked_candidates
-from dpselect.mechanisms.explained import CHECKS, explained
-from dpselect.mechanisms.laws import Gaps, Law
+from dpselect.accounting import BoundedRangeEvent, Event
+from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, quantile_level
 from dpselect.mechanisms.numbers import scale_of
-from dpselect.mechanisms.scores import (
-    ScoreRows,
-    ScoresLike,
-    finite_scores,
-    named_matrix,
-    native_rows,
-    native_scores,
-    score_count,
-)
-from dpselect.privacy import Neighbours, check_monotonic
+from dpselect.mechanisms.scores import Candidate, ScoresLike, checked_candidates, native_scores, score_count
+from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+
+MOST_VALUES_PER_UNIT = 10**9
+
+CHECKS: Mapping[str, Callable[[Any], object]] = {
+    "epsilon": positive_epsilon,
+    "sensitivity": positive_sensitivity,
+    "neighbours": neighbouring_relation,
+    "level": quantile_level,
+    "values_per_unit": lambda value: positive_count(value, "values_per_unit", at_most=MOST_VALUES_PER_UNIT),
+    "max_values_per_unit": lambda value: positive_count(value, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT),
+}
+"""What checks an argument of a mechanism, by its name."""
+
+OF_MECHANISMS = {
+    "epsilon": "privacy loss of all that one draw releases, > 0. Rounded down if it is not a double.",
+    "delta": "probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.",
+    "sensitivity": "the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores."
+    " Rounded up if it is not a double.",
+    "monotonic": "between any two neighbours all scores change in the same direction; halves the noise. True for counts"
+    " when a unit is added or removed, never when one is replaced (``proofs/counting.md``).",
+    "neighbours": 'which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.',
+    "level": "0.5 for the median, from 0 to 1.",
+    "bounds": "``(lower, upper)``, public; values outside are clamped to the nearer bound.",
+    "step": "distance between the grid points, which start at `lower` and have to reach `upper` exactly. Floats are"
+    " read as decimals.",
+    "values_per_unit": "maximum number of values per unit.",
+    "max_values_per_unit": "the largest number of values that a unit counts for.",
+}
+OF_CALLS = {
+    "scores": "shape ``(n,)``, finite floats or integers (any float or integer type up to 64 bits); higher is better."
+    " NumPy, Arrow, pandas and Polars vectors, or a list.",
+    "candidates": "what the scores belong to, in the same order, without duplicates: a sequence or array that comes"
+    " from public knowledge, never from the data. Default: the indices.",
+    "values": "shape ``(n,)``, numbers of any float or integer type; infinities count as the nearer bound. ``n = 0`` is"
+    " allowed.",
+    "offers": "shape ``(n,)``, the most that each buyer would pay: numbers of any float or integer type; infinities"
+    " count like other offers. ``n = 0`` is allowed.",
+    "counts": "shape ``(n,)``, the number of units with each value: whole numbers, of which those below 1 are left out;"
+    " ``n = 0`` is allowed.",
+    "n_candidates": "number of scores, >= 1.",
+    "size": "a whole number >= 1.",
+    "confidence": "strictly between 0 and 1.",
+    "chance": "strictly between 0 and 1.",
+}
+_ERRORS = {
+    "scores": "InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.",
+    "candidates": "InvalidCandidatesError: the number of candidates differs from that of scores, or there are"
+    " duplicates.",
+    "values": "InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN.",
+    "offers": "InvalidDataError: `offers` is not one-dimensional, not numeric, or contains NaN.",
+    "counts": "InvalidDataError: `counts` is not one-dimensional or not of whole numbers.",
+}
+_REFUSED = "InvalidParameterError: an argument is out of range, or contradicts another one."
+
+_Explained = TypeVar("_Explained", bound=Callable[..., Any])
+_AFTER_ARGUMENTS = re.compile(r"^(?:Returns:|Raises:|Attributes:|Proof|Source|>>> )", re.MULTILINE)
+_AFTER_ERRORS = re.compile(r"^(?:Attributes:|Proof|Source|>>> )", re.MULTILINE)
+_SECTION = r"^{}:\n((?:    .*\n?|\n(?=    ))*)"
+
+
+def explained(thing: _Explained) -> _Explained:
+    """Complete the docstring of a class and of its methods, or of a function, by the arguments that are shared.
+
+    What a docstring says of an argument itself stands. One that says where to find its arguments is left as it is.
+
+    >>> @explained
+    ... def draw(scores, step):
+    ...     '''Draw.
+    ...
+    ...     Args:
+    ...         step: public.
+    ...     '''
+    >>> [line.partition(":")[0].strip() for line in draw.__doc__.splitlines() if ":" in line]
+    ['Args', 'scores', 'step', 'Raises', 'InvalidScoresError', 'InvalidParameterError']
+    """
+    it: Any = thing
+    if not isinstance(it, type):
+        names = _parameters(it)
+        _complete(it, names, OF_CALLS if names[:1] in (("self",), ("cls",)) else OF_MECHANISMS | OF_CALLS)
+        return thing
+    members: dict[str, Any] = dict(vars(it))
+    functions = {name: getattr(member, "__func__", member) for name, member in members.items()}  # of class methods, too
+    public = {name: each for name, each in functions.items() if isinstance(each, FunctionType) and name[0] != "_"}
+    for function in public.values():
+        explained(function)
+    _complete(it, _parameters(it.__init__) if "__init__" in members else _fields(it), OF_MECHANISMS)
+    return thing
+
+
+def _parameters(of: Any) -> tuple[str, ...]:
+    return of.__code__.co_varnames[: of.__code__.co_argcount + of.__code__.co_kwonlyargcount]
+
+
+def _fields(of: type) -> tuple[str, ...]:
+    """The arguments of a data class, whether or not it is made yet: those of its bases first."""
+    names = [name for base in reversed(of.__mro__) for name in vars(base).get("__annotations__", ())]
+    made = {name for name in names if not getattr(vars(of).get(name), "init", True)}
+    return tuple(name for name in dict.fromkeys(names) if not name.startswith("_") and name not in made)
+
+
+def _complete(thing: Any, names: Iterable[str], known: Mapping[str, str]) -> None:
+    written = vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
+    if not written or "rgs and Raises:" in written or not (shared := [name for name in names if name in known]):
+        return
+    text = cleandoc(written) + "\n"
+    found = _found(text, "Args")
+    own = ", ".join(_entries(found.group(1))).split(", ") if found else []
+    text = _with_section(text, "Args", _AFTER_ARGUMENTS, {name: f"{name}: {known[name]}" for name in shared}, names)
+    sure = [name for name in shared if name not in own or name not in _ERRORS]
+    errors = {said.partition(":")[0]: said for said in (_ERRORS.get(name, _REFUSED) for name in sure)}
+    thing.__doc__ = _with_section(text, "Raises", _AFTER_ERRORS, errors, ())
+
+
+def _found(text: str, title: str) -> re.Match[str] | None:
+    return re.search(_SECTION.format(title), text, re.MULTILINE)
+
+
+def _with_section(
+    text: str, title: str, after: re.Pattern[str], shared: Mapping[str, str], order: Iterable[str]
+) -> str:
+    """The section with what it says itself, and with what is missing there; without one, where one belongs."""
+    found = _found(text, title)
+    own = {} if found is None else _entries(found.group(1))
+    missing = {name: said for name, said in shared.items() if not any(name in key.split(", ") for key in own)}
+    if not missing:
+        return text
+    lines = own | {
+        name: fill(said, 116, initial_indent="    ", subsequent_indent="        ") for name, said in missing.items()
+    }
+    first = [*(name for name in lines if name not in order), *(name for name in order if name in lines)]
+    block = f"{title}:\n" + "\n".join(lines[name] for name in first) + "\n"
+    if found is not None:
+        return text[: found.start()] + block + ("\n" if found.group(1).endswith("\n\n") else "") + text[found.end() :]
+    place = after.search(text)
+    if place is None:
+        return f"{text}\n{block}"
+    return f"{text[: place.start()]}{block}\n{text[place.start() :]}"
+
+
+def _entries(section: str) -> dict[str, str]:
+    """What a section says, by the name before each colon."""
+    parts = re.split(r"^(?=    \S)", section.rstrip(), flags=re.MULTILINE)
+    return {part.partition(":")[0].strip(): part.rstrip() for part in parts if part.strip()}
 
 
 class MechanismValue:
@@ -109,27 +233,6 @@ class RangedMechanism(ScaledMechanism):
     costs = BoundedRangeEvent
 
 
-class Lead(NamedTuple):
-    """A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
-
-    The gap costs nothing beside the winner under pure differential privacy; the winner's noisy score itself is not
-    released. What the gap says of the true scores: `dpselect.planning.lead_shown`.
-
-    Attributes:
-        winner: the selected candidate, or its index.
-        gap: the difference of the two largest noisy scores, rounded down to a multiple of the step, in the unit of the
-            scores.
-
-    Proof: ``proofs/free_gap.md``.
-
-    >>> Lead("dog", 30.0)
-    Lead(winner='dog', gap=30.0)
-    """
-
-    winner: Any
-    gap: float
-
-
 @explained
 class SelectsOne:
     """The base of what selects one candidate by its score, at a cost of its own."""
@@ -191,187 +294,3 @@ class SelectsSeveral:
 
     def _indices(self, scores: NDArray[Any]) -> list[int]:
         raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
-    """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
-
-    Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
-    """
-
-    _law: ClassVar[Law]
-    _sampler: Any = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        ScaledMechanism.__post_init__(self)
-        self._set(_sampler=_core.Sampler(*self.terms))
-
-    @property
-    def law(self) -> Law:
-        """The distribution of the winner, in units of the scale."""
-        return self._law
-
-    @property
-    def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
-        """Name of the distribution, epsilon, sensitivity and the factor of the scale, on which a draw depends."""
-        return self.law.name, self.epsilon, self.sensitivity, self._factor
-
-    @property
-    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        return self.law.privacy(epsilon=self.epsilon)
-
-    def _index(self, scores: ScoresLike) -> int:
-        if type(scores) is ndarray:
-            try:
-                return self._sampler.select(scores)
-            except InvalidScoresError:
-                pass  # nothing was drawn; below, it is converted to what the core reads in place, or refused
-        return self._sampler.select(native_scores(scores))
-
-    def select_with_gap(self, scores: ScoresLike, candidates: object = None, *, step: float) -> Lead:
-        """Draw one candidate, and by how much its noisy score is ahead of all others, at the cost of `epsilon`.
-
-        The gap is that of the same noise that selects. Under pure differential privacy it costs nothing; with a delta,
-        it costs what `event_with_gap` says.
-
-        Args:
-            scores, candidates: as for `select`; at least two scores.
-            step: the gap is rounded down to a multiple of it; public, > 0. A tenth of the scale loses little.
-
-        Returns:
-            Winner and gap; see `Lead`.
-
-        Raises:
-            InvalidScoresError: as for `select`, or there is a single score.
-
-        Proof: ``proofs/free_gap.md``.
-
-        >>> from dpselect import PermuteAndFlip
-        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
-        >>> winner, gap = mechanism.select_with_gap([12, 730, 41], ["cat", "dog", "eel"], step=1.0)
-        >>> winner, gap > 600
-        ('dog', True)
-        """
-        step = positive_sensitivity(step, "step")
-        native = native_scores(scores)
-        if score_count(native) == 1:
-            got = Shown(f"<{type(scores).__name__} of length 1>")
-            raise InvalidScoresError("scores", got, "at least two scores: a single candidate is ahead of nobody")
-        pick = None if candidates is None else checked_candidates(candidates, count=score_count(native))
-        index, gap = self._sampler.select_with_gap(native, step)
-        return Lead(index if pick is None else pick(index), gap)
-
-    @property
-    def event_with_gap(self) -> LogisticProfileEvent | LaplaceProfileEvent:
-        """What `select_with_gap` costs, for accounting: with Gumbel noise more than `event`, but for pure epsilon.
-
-        Proof: ``proofs/free_gap.md``, claim 3.
-
-        >>> from dpselect import ExponentialMechanism
-        >>> ExponentialMechanism(epsilon=0.5, sensitivity=1.0).event_with_gap
-        LogisticProfileEvent(epsilon=0.5)
-        """
-        event = self.event
-        return LogisticProfileEvent(epsilon=self.epsilon) if isinstance(event, BoundedRangeEvent) else event
-
-    def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
-        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
-
-        For simulation. Winners are not removed: see `peel`.
-
-        Returns:
-            Shape ``(size,)``, indices of `scores`.
-        """
-        size = positive_count(size, "size", at_most=sys.maxsize)
-        return self._sampler.select_many(native_scores(scores), size)
-
-    def select_rows(self, matrix: ScoreRows) -> NDArray[np.int64]:
-        """Draw one index for each row of a matrix, independently of each other, *each* at the cost of `epsilon`.
-
-        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. All
-        rows together cost as many selections as there are rows that one unit may change (``proofs/groups.md``).
-
-        Args:
-            matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits and in any order in memory.
-                NumPy arrays are read in place, and so are arrays that NumPy can look at (PyTorch, JAX).
-
-        Returns:
-            Shape ``(rows,)``: for each row an index of its scores.
-
-        Raises:
-            InvalidScoresError: `matrix` is empty, not two-dimensional, not finite, or not exactly representable.
-                No draw is returned then, of any row.
-
-        Proof: ``proofs/exact_sampling.md``.
-
-        >>> from dpselect import PermuteAndFlip
-        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
-        >>> mechanism.select_rows([[0, 500, 10], [700, 20, 30]])
-        array([1, 0])
-        """
-        native = native_rows(matrix)
-        try:
-            return self._sampler.select_rows(native)
-        except InvalidScoresError as error:
-            raise named_matrix(error) from None
-
-    def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
-        """Draw `k` different indices one after another, each round without the earlier winners.
-
-        Each round costs `epsilon`; for `k` rounds within a total epsilon, see `dpselect.top_k`.
-
-        Returns:
-            Shape ``(k,)``, the first winner first.
-
-        Raises:
-            InvalidParameterError: `k` is not a whole number from 1 to the number of scores.
-
-        Proof: ``proofs/top_k.md``.
-        """
-        native = native_scores(scores)
-        k = positive_count(k, "k", at_most=score_count(native), at_most_what="the number of scores")
-        return self._sampler.peel(native, k)
-
-    def pmf(self, scores: ScoresLike) -> NDArray[np.float64]:
-        """Probability of each candidate. For planning with public scores and for tests: it depends on every score.
-
-        Returns:
-            Shape ``(n,)``, summing to 1 within 1e-12, each entry accurate to ten digits or better (entries below
-            about 1e-300 may underflow; the draw itself never rounds a probability).
-        """
-        return self.probabilities(Gaps.below_best(finite_scores(scores)))
-
-    def expected_error(self, scores: ScoresLike) -> float:
-        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
-        gaps = Gaps.below_best(finite_scores(scores))
-        return gaps.mean(self.probabilities(gaps))
-
-    def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
-        """With probability `confidence` the selected score is at most this far below the best, whatever the scores.
-
-        So a candidate that leads all others by this much, for votes rounded up, is selected with that probability.
-        Exact for the worst scores (one best, all others equal and this far below it), rounded up. It depends on
-        public arguments only, so it may be published.
-
-        Returns:
-            A distance in the unit of the scores; 0 if even a blind guess among `n_candidates` reaches the confidence.
-
-        Proof: ``proofs/error_bounds.md``.
-        """
-        n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
-        confidence = probability(confidence, "confidence")
-        return self.worst_error(n_candidates, failure=1.0 - confidence, confidence=confidence)
-
-    def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
-        """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
-        theta = self.law.worst_case.error_quantile(n_candidates, failure, confidence)
-        if theta == 0.0:
-            return 0.0
-        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
-
-    def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
-        """`pmf` from gaps computed before, for use with many epsilons."""
-        return self.law.probabilities(
-            gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
-        )

@@ -13,12 +13,10 @@ import numpy.typing as npt
 from dpselect.accounting import Event
 from dpselect.checks import boolean, delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
-from dpselect.mechanisms.exact_coins import first_count
-from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.noise import GeometricMechanism
+from dpselect.mechanisms.mechanism import MechanismValue, explained
+from dpselect.mechanisms.noise import DiscreteGaussianMechanism, GeometricMechanism
+from dpselect.mechanisms.numbers import first_count
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -13,10 +13,9 @@ import numpy as np
 from dpselect.accounting import ApproximateEvent
 from dpselect.checks import delta_below_one, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.exact_coins import Enclosed, exp_minus, first_count, heads, uniform_subset
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noise import whole_values
-from dpselect.mechanisms.numbers import IntArray
+from dpselect.mechanisms.numbers import Enclosed, IntArray, exp_minus, first_count, heads, uniform_subset
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
 

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.checks import boolean, finite_number, positive_count
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.laws import gauss_legendre
 from dpselect.mechanisms.mechanism import RangedMechanism
-from dpselect.mechanisms.numbers import FloatArray
+from dpselect.mechanisms.numbers import FloatArray, gauss_legendre
 from dpselect.mechanisms.scores import ScoresLike, exact_doubles, plain_points
 
 Slope = float | None

@@ -12,7 +12,7 @@ from typing import Literal, cast
 from dpselect.accounting.events import expected_runs
 from dpselect.checks import one_of
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.exact_coins import Enclosed, exp_minus_in_digits, heads, log_in_digits
+from dpselect.mechanisms.numbers import Enclosed, exp_minus_in_digits, heads, log_in_digits
 
 LawName = Literal["geometric", "logarithmic", "negative_binomial"]
 

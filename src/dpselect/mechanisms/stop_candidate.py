@@ -12,10 +12,17 @@ from dpselect.accounting import calibrate_rounds
 from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT, exp_minus, exp_minus_at_most, first_count, heads, log_of
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.noise import whole_values
-from dpselect.mechanisms.numbers import IntArray
+from dpselect.mechanisms.numbers import (
+    LARGEST_COUNT,
+    IntArray,
+    exp_minus,
+    exp_minus_at_most,
+    first_count,
+    heads,
+    log_of,
+)
 from dpselect.mechanisms.partition_selection import UnlistedValues
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours

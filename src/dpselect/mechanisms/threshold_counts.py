@@ -13,11 +13,9 @@ import numpy as np
 
 from dpselect.checks import boolean, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
-from dpselect.mechanisms.exact_coins import LARGEST_COUNT
-from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.noise import GeometricMechanism, whole_values
-from dpselect.mechanisms.numbers import IntArray
+from dpselect.mechanisms.mechanism import explained
+from dpselect.mechanisms.noise import DiscreteGaussianMechanism, GeometricMechanism, whole_values
+from dpselect.mechanisms.numbers import LARGEST_COUNT, IntArray
 from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate

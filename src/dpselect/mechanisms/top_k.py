@@ -15,13 +15,11 @@ from dpselect._native import _core
 from dpselect.accounting import ComposedEvent, Event, LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.candidates import Candidate
-from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
-from dpselect.mechanisms.mechanism import ScaledMechanism, SelectsSeveral
+from dpselect.mechanisms.mechanism import ScaledMechanism, SelectsSeveral, explained
 from dpselect.mechanisms.numbers import scale_of
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, OfSelect, PermuteAndFlip
-from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.scores import Candidate, ScoresLike, native_scores, score_count
 from dpselect.mechanisms.top_k_set import TopKSet
 from dpselect.privacy import Neighbours, neighbouring_relation
 

@@ -19,10 +19,8 @@ import numpy as np
 from dpselect._native import _core
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.exact_coins import accepts, uniform_below, uniform_subset
-from dpselect.mechanisms.laws import Gaps
 from dpselect.mechanisms.mechanism import RangedMechanism, SelectsSeveral
-from dpselect.mechanisms.numbers import FloatArray, IntArray
+from dpselect.mechanisms.numbers import FloatArray, Gaps, IntArray, accepts, uniform_below, uniform_subset
 from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
 
 _BITS = 40  # bits of the largest bound of a weight

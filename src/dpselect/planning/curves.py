@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from dpselect.checks import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import Mechanism
-from dpselect.mechanisms.explained import explained
 from dpselect.mechanisms.exponential import CandidateWeights, unlike
-from dpselect.mechanisms.laws import FloatArray, Gaps
+from dpselect.mechanisms.mechanism import explained
+from dpselect.mechanisms.numbers import FloatArray, Gaps
 from dpselect.mechanisms.scores import ScoresLike, finite_scores
 
 MechanismKind = Callable[..., Mechanism]

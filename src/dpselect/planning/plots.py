@@ -16,9 +16,8 @@ from dpselect.charts.lines import MOST_SERIES
 from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
-from dpselect.mechanisms.candidates import checked_candidates
-from dpselect.mechanisms.explained import explained
-from dpselect.mechanisms.scores import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.mechanism import explained
+from dpselect.mechanisms.scores import ScoresLike, checked_candidates, native_scores, score_count
 from dpselect.planning.curves import MechanismKind, Setting, checked_epsilons, error_curve
 
 if TYPE_CHECKING:

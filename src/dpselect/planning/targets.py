@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dpselect.checks import probability, target_error
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.planning.curves import Errors, ErrorsOnScores, MechanismKind, Setting, WorstErrors, errors_of
 

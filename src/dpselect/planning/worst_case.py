@@ -11,7 +11,7 @@ from dpselect.accounting import calibrate, calibrate_rounds
 from dpselect.checks import delta_below_one, positive_count, positive_epsilon, probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip
-from dpselect.mechanisms.explained import explained
+from dpselect.mechanisms.mechanism import explained
 from dpselect.planning.curves import MechanismKind, Setting, worst_expected_error
 
 
