@@ -15,7 +15,7 @@ from dpselect.questions.counts import listed_values
 from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
 from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.inspect import Look, inspected
+from dpselect.rows.inspect import End, Look, inspected
 from dpselect.rows.opening import open_table
 from dpselect.rows.statements import filtered
 from dpselect.rows.table import Rows, checked_progress
@@ -38,12 +38,9 @@ class Check:
     """What was found. Print it; it is exact, and for the holder of the data only.
 
     Attributes:
-        column: name of the column.
-        unit: name of the column that identifies whom a row belongs to.
-        units: different ones, in all rows.
-        usable_units: units with a row that counts.
-        rows: all there are.
-        usable_rows: those with a unit and all that the question asks for.
+        column, unit: the names of both columns.
+        units, usable_units: different ones in all rows; those with a row that counts.
+        rows, usable_rows: all there are; those with a unit and all that the question asks for.
         problems: what may make an answer useless, each in a sentence; empty if nothing looks wrong.
         about: which values are meant, and of which rows it is, in sentences.
     """
@@ -86,25 +83,18 @@ def check(
 ) -> Check:
     """Count exactly what a question would read of a table, and show what it would leave out.
 
-    For the holder of the data only: what it returns is not private and must not be shown to others. It charges nothing
-    and is part of no release. Candidates, bounds or an epsilon chosen by it are outside the guarantee
-    (``docs/checking.md``).
+    For the holder of the data only: what it returns is exact and must not be shown to others. It charges nothing.
+    Candidates, bounds or an epsilon chosen by it are outside the guarantee (``docs/checking.md``).
 
     Args:
-        source: as for `dpselect.Dataset`; or a `dpselect.Dataset`, which says by itself whose a row is and how it is
-            written, or a view of one. Of `where` only rows that meet all conditions are looked at, of `by` the groups,
-            too.
+        source: as for `dpselect.Dataset`; or such a data set, or a view of one, with the conditions and groups of it.
         column: name of the column of the question.
-        unit: name of the column that identifies whom a row belongs to; not with a `Dataset`.
+        unit, format, progress: as for `dpselect.Dataset`, which has its own `unit` and `format`.
         candidates, dates: of the question. Without any, and without `between`, it is about numbers.
         between: of `dpselect.Dataset.count`: two numbers.
         bounds, step: of the question: two numbers, or the first and the last date.
         sum, clip: of the question: the column that is summed for each candidate, and the most that a unit adds. The
             clip alone is that of `dpselect.Dataset.sum`.
-        format, progress: as for `dpselect.Dataset`.
-
-    Returns:
-        What was found: print it.
 
     Raises:
         InvalidCandidatesError: the candidates or dates are no such list.
@@ -161,14 +151,9 @@ def _refuse(given: Mapping[str, object], because: str) -> None:
             raise InvalidParameterError(name, Shown("<given>"), f"nothing, because {because}")
 
 
-def _said(
-    look: Look, *, rows: Rows, beyond: Sequence[tuple[str, float, str]], is_range: bool, counts_rows: bool
-) -> Check:
+def _said(look: Look, *, rows: Rows, beyond: Sequence[End], is_range: bool, counts_rows: bool) -> Check:
     """What was seen, in sentences; `counts_rows` says whether it matters how many of them a unit has."""
-    found = [
-        look.of_column(name, beyond if name == "number" else (), all_occur=not (is_range and name == "what"))
-        for name in look.sought
-    ]
+    found = [look.of_column(name, beyond, all_occur=not (is_range and name == "what")) for name in look.sought]
     every = [cells for _, cells in found]
     names, problems = [printable(each.column.name) for each in every], [*look.of_rows()]
     for at, (said, cells) in enumerate(found):
@@ -178,21 +163,13 @@ def _said(
     many = f"several rows, up to {look.most:,}" if listed is None else "several of the values"
     several = f", {look.several:,} of them with {many}" if counts_rows and look.several else ""
     what = "numbers" if listed is None else counted(len(listed), "value")
-    about = [
+    about = (
         f"{' and '.join([f'{names[0]}, for {what}', *names[1:]])}: {look.usable_rows:,} of {look.rows:,} rows count.",
         f"{printable(rows.unit)}: {look.usable_units:,} of {look.units:,} units take part{several}.",
         *filter(None, [scope([each.words for each in rows.conditions])]),
-    ]
-    return Check(
-        column=every[0].column.name,
-        unit=rows.unit,
-        units=look.units,
-        usable_units=look.usable_units,
-        rows=look.rows,
-        usable_rows=look.usable_rows,
-        problems=tuple(problems),
-        about=tuple(about),
     )
+    numbers = {name: getattr(look, name) for name in ("units", "usable_units", "rows", "usable_rows")}
+    return Check(column=every[0].column.name, unit=rows.unit, problems=tuple(problems), about=about, **numbers)
 
 
 def _rows(source: object, unit: str | EachRow | None, format: Format | None) -> Rows:
