@@ -16,32 +16,23 @@ from dpselect.session.described import seen
 from dpselect.summaries.kinds import TYPES
 
 _KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
+_BOUNDS = "Bounds of the question: two numbers, or the first and the last date."
 _TAKEN = (
     replace(_KNOWN["candidates"], default=None, may_be_one=True),
     *(replace(_KNOWN[name], default=None) for name in ("between", "dates", "step", "clip")),
-    Argument(
-        "numbers or dates", "Bounds of the question: two numbers, or the first and the last date.", "bounds", None
-    ),
+    Argument("numbers or dates", _BOUNDS, "bounds", None),
 )
 """Options of questions that say which values are meant."""
-
-_READING = shared("memory_limit")
+_READING = (*shared("memory_limit"), *WORDS)
 _IGNORED = tuple(
     replace(each, kind="flag" if each.kind == "flag" else "any text", default=None)
     for each in {**_KNOWN, **{each.name: each for each in SHARED}}.values()
-    if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING, *WORDS)}
+    if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING)}
 )
 """Options that change no row it reads: understood, so that only the word for the question is replaced."""
 
 
-@with_options(
-    {
-        OF_QUESTION: (*_TAKEN, TYPES["candidates"]),
-        OF_GROUPS: GROUPS,
-        OF_ALL: (*_READING, *WORDS),
-        UNSHOWN: _IGNORED,
-    }
-)
+@with_options({OF_QUESTION: (*_TAKEN, TYPES["candidates"]), OF_GROUPS: GROUPS, OF_ALL: _READING, UNSHOWN: _IGNORED})
 def check(
     source: Table,
     column: Annotated[str, Argument("text", "Column of the question.")],
@@ -61,17 +52,16 @@ def check(
     """
     import dpselect as dps
 
-    where = {"table": given["table"], "memory_limit": given["memory_limit"]}
-    data = dps.Dataset(source, unit=unit, format=format_of(given), **where)
+    reading = {name: given[name] for name in ("table", "memory_limit")}
+    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
     values = values_of(_TAKEN, given | {"source": source, "column": column}, data)
     view = seen(data, **values_of(OF_VIEWS, given | {"source": source}, data))
     with scan_progress() as progress:
         found = dps.check(view, column, sum=sum, progress=progress, **values)
     _warn_in_a_pipe("It holds exact numbers and cells of the table")
     print(found.as_options())
-    names = [each.name.replace("_", "-") for each in _IGNORED if given[each.name]]
-    if names:
-        say(f"check draws and charges nothing: --{', --'.join(names)} made no difference.")
+    if ignored := [f"--{each.name.replace('_', '-')}" for each in _IGNORED if given[each.name]]:
+        say(f"check draws and charges nothing: {', '.join(ignored)} made no difference.")
 
 
 @with_options({OF_ALL: (*shared("table"), *WORDS)})
@@ -88,10 +78,9 @@ def columns(source: Table, **given: Any) -> None:
 
     found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
     _warn_in_a_pipe("Its first line may be somebody's row")
-    named = [(escaped(each.name), "" if each.holds is Holds.ANYTHING else str(each.holds)) for each in found]
-    width = max(len(name) for name, _ in named)
-    for name, holds in named:
-        print(f"{name:<{width}}  {holds}".rstrip())
+    width = max(len(escaped(each.name)) for each in found)
+    for each in found:
+        print(f"{escaped(each.name):<{width}}  {'' if each.holds is Holds.ANYTHING else each.holds}".rstrip())
 
 
 def _warn_in_a_pipe(what: str) -> None:
