@@ -1,12 +1,7 @@
-"""An account of a ledger, its texts, and the chain of hashes that shows what was changed.
+"""An account of a ledger, its texts, and how much is left, in words. `dpselect.accounting.filter` says what fits.
 
-What events cost an account, and whether one more charge fits, `dpselect.accounting.filter` decides.
-
-Each hash covers an entry's exact text and the hash before it, so that no entry can be changed, left out or moved
-without changing every later hash. The account's seal covers its running total and the last hash.
-
-Whoever can write the database can also rewrite a whole chain, or put back an older copy of it: no file can prove its
-own age. A hash kept elsewhere can, and every receipt contains one.
+Each hash covers an entry's exact text and the hash before it, so that no entry can be changed, left out or moved. A
+whole chain can be rewritten, or replaced by an older copy: only a hash kept elsewhere shows that.
 """
 
 from __future__ import annotations
@@ -19,14 +14,15 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, Self
 
 from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
 from dpselect.accounting.filter import Cost, Limits, Order
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.errors import ChargeRefusedError, SelectionError
+from dpselect.checks import exact_number
+from dpselect.errors import ChargeRefusedError, InvalidParameterError, SelectionError, Shown
 from dpselect.privacy import Neighbours
 
 FIRST = "0" * 64
@@ -44,8 +40,33 @@ UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, A
 """What reading a text leads to, if no ledger wrote it."""
 
 _FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
-_LONGEST = 8000
-"""Characters. A limit has at most 4000 bits above and below the bar, a sum of doubles fewer."""
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""A decimal that every reader understands alike: no underscores, no blanks, no digits of other scripts."""
+_LARGEST = Fraction(sys.float_info.max)
+"""A larger limit promises nothing, and could not be shown as a number."""
+_MOST_BITS, _LONGEST = 4000, 8000
+"""Bits above and below the bar of a limit, and characters, so that it can be read back; a sum of doubles has fewer."""
+
+
+def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
+    """A limit as an exact fraction. Floats, decimals and fractions keep their exact values; text is read as a decimal.
+
+    So the float 0.3 is a little below three tenths, and three charges of 0.1, each a little above a tenth, exceed it.
+
+    >>> exact_fraction(0.3, "epsilon") < 3 * Fraction(0.1), exact_fraction("0.3", "epsilon")
+    (True, Fraction(3, 10))
+    """
+    least = "from 0" if zero else "> 0"
+    expected = f"a number {least} to below 1" if below_one else f"a finite number {least.replace('from', '>=')}"
+    is_decimal = isinstance(value, str) and len(value) <= 100 and _DECIMAL.fullmatch(value)
+    try:
+        exact = exact_number(Decimal(str(value)) if is_decimal else value, name)
+    except InvalidParameterError:
+        exact = Fraction(-1)
+    is_long = max(exact.numerator.bit_length(), exact.denominator.bit_length()) >= _MOST_BITS
+    if is_long or not 0 <= exact <= _LARGEST or (exact == 0 and not zero) or (below_one and exact >= 1):
+        raise InvalidParameterError(name, Shown(repr(value)) if isinstance(value, Decimal) else value, expected)
+    return exact
 
 
 def fraction_of(text: object) -> Fraction:
@@ -60,11 +81,7 @@ def fraction_of(text: object) -> Fraction:
 
 
 def digest(of: str, *parts: str) -> str:
-    """The hash of something that a ledger keeps: each part is preceded by its length, so that no two lists are alike.
-
-    Of an entry (the hash before it, its text), a release (its entry's hash, its text), an account's row, a line of an
-    anchor, or a question.
-    """
+    """The hash of something that a ledger keeps; the length before each part keeps any two lists apart."""
     encoded = [part.encode() for part in (of, *parts)]
     joined = b"".join([b"%d:%b" % (len(each), each) for each in encoded])
     return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
@@ -151,7 +168,7 @@ class Account:
 
     @classmethod
     def of_texts(cls, terms: str, state: str, head: str) -> Self:
-        """The account of which the ledger stores these texts; an error of `UNREADABLE`, if no ledger wrote them."""
+        """The account of these texts; an error of `UNREADABLE`, if no ledger wrote them."""
         return cls(**_terms_of(terms), **_state_of(state), head=head)
 
     def next(self, **changes: Any) -> Self:
@@ -246,7 +263,7 @@ def _state_text(epsilon: Fraction, unit: str | None, is_open: bool, entries: int
 
 
 def _state_of(text: str) -> dict[str, Any]:
-    """The fields of an account that change, from the text that the ledger stores of them."""
+    """The fields of an account that change."""
     held: dict[str, Any] = json.loads(text)
     count, unit = held["entries"], held["unit"]
     is_count = isinstance(count, int) and not isinstance(count, bool)
@@ -266,10 +283,7 @@ def is_state(text: str) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _terms_of(text: str) -> Mapping[str, Any]:
-    """The fixed fields of an account, from the text that the ledger stores of them.
-
-    Shares of delta add up to at most 1, and each order is > 1: ``proofs/ledger.md`` assumes this.
-    """
+    """The fixed fields of an account. Shares add up to at most 1, orders are > 1: ``proofs/ledger.md`` assumes it."""
     held = json.loads(text)
     delta, set_aside = fraction_of(held["delta"]), fraction_of(held["set_aside"])
     orders = tuple(Order(float(order), fraction_of(share)) for order, share in held["orders"])
@@ -294,16 +308,12 @@ _HARDLY_ANYTHING = 1e-9
 def epsilon_left(left: float, *, equals: str = " = ") -> str:
     """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question.
 
-    Charges are compared exactly, whatever is shown.
-
-    >>> epsilon_left(0.25), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
-    ('epsilon = 0.25', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
-    >>> epsilon_left(2.6999999999999997)
-    'epsilon = 2.69999'
+    >>> epsilon_left(2.6999999999999997), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
+    ('epsilon = 2.69999', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
     """
     if 0.0 < left < _HARDLY_ANYTHING:
         return f"hardly any epsilon (below {_HARDLY_ANYTHING!r})"
-    return f"epsilon{equals}{with_few_digits(left, up=False)!r}"
+    return f"epsilon{equals}{_with_few_digits(left, up=False)!r}"
 
 
 def left_shown(left: float) -> str:
@@ -312,15 +322,10 @@ def left_shown(left: float) -> str:
     >>> left_shown(2.6999999999999997), left_shown(0.25), left_shown(0.0)
     ('2.69999', '0.25', '0')
     """
-    return repr(with_few_digits(left, up=False)).removesuffix(".0")
+    return repr(_with_few_digits(left, up=False)).removesuffix(".0")
 
 
-def with_few_digits(epsilon: float, *, up: bool) -> float:
-    """An epsilon with six digits: what is left never rounded up, what something costs never down.
-
-    >>> with_few_digits(1 / 3, up=False), with_few_digits(1 / 3, up=True), with_few_digits(0.3, up=True)
-    (0.333333, 0.333334, 0.3)
-    """
+def _with_few_digits(epsilon: float, *, up: bool) -> float:
     if not math.isfinite(epsilon):
         return epsilon
     rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
@@ -345,7 +350,6 @@ def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> Charg
 
 
 def _no_delta(delta: float, account: Account) -> str:
-    """What is left of the delta that is set aside, and how to get more."""
     name, left = account.name, account.set_aside_left
     how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
     if not account.set_aside:
@@ -359,4 +363,4 @@ def _no_delta(delta: float, account: Account) -> str:
 
 def _shown(spent: Fraction) -> str:
     price = fraction_up(spent)
-    return repr(with_few_digits(price, up=True)) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
+    return repr(_with_few_digits(price, up=True)) if math.isfinite(price) else f"more than {sys.float_info.max!r}"

@@ -141,9 +141,10 @@ AHEAD, BEGINS = "ahead", "begins"
 
 
 def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[Receipt], list[Receipt]]:
-    """The receipts of charges ahead among the entries of a request: those not drawn for, and those begun.
+    """The receipts of charges ahead under a request, of this certificate or of any: those not drawn for, those begun.
 
-    The hash of a certificate is not compared if it is None.
+    Whoever draws first commits an entry that begins this draw and costs nothing. So a charge ahead without one was
+    never drawn for, and after a crash the next attempt uses it. One that was begun may have been, and is charged again.
     """
     waiting: dict[int, Receipt] = {}
     begun: list[Receipt] = []
@@ -157,7 +158,6 @@ def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[
 
 
 def _body_of(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """What an entry says."""
     body = json.loads(row["body"])
     if not isinstance(body, dict):
         raise TypeError("not an entry")
@@ -193,14 +193,11 @@ _BITS = 36
 
 
 class WrongEntryError(Exception):
-    """The message says what is wrong with the current entry."""
+    """What is wrong with the current entry."""
 
 
 def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str, own_id: str) -> int:
-    """Follow the account from its opening to what it says now.
-
-    Returns the largest number that an anchor had noted, as the entries say; -1 if they say nothing of one.
-    """
+    """Follow the account from its opening to what it says now; the largest number that entries say was noted, or -1."""
     name, place, once = account.name, 0, -1
     before: Account | None = None
     try:
@@ -243,10 +240,7 @@ def _followed(
 
 
 def after(body: Mapping[str, Any], before: Account) -> Account:
-    """The account after an entry that says this, but for its hash: the same for who writes it and for who follows it.
-
-    An entry that no account takes is an error, whoever meets it: nothing is written, or damage is found.
-    """
+    """The account after an entry that says this, but for its hash: for who writes it, and for who follows it."""
     if not before.is_open:
         raise WrongEntryError("comes after the account was closed")
     match body["kind"]:
@@ -288,10 +282,7 @@ def _charged(body: Mapping[str, Any], before: Account) -> Account:
 
 
 def _is_at_least(cost: Cost, true: Cost) -> bool:
-    """Whether no divergence was understated by more than one unit and `_BITS`; in whole numbers, for speed.
-
-    An epsilon may itself be computed by logarithms (`PrivateCandidatesEvent`): it agrees to `_BITS`, too.
-    """
+    """Whether no divergence was understated by more than one unit and `_BITS`; an epsilon may be a logarithm, too."""
     pairs = zip(cost.renyi, true.renyi, strict=True)
     is_close = abs(cost.pure - true.pure) * 2**_BITS <= true.pure and cost.delta == true.delta
     return is_close and all((mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs)

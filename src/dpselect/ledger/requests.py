@@ -1,29 +1,20 @@
-"""Each charge that is asked for, and its answer, until both are certainly on disk.
+"""Each charge that is asked for, and its answer, until both are certainly on disk. Proof: ``proofs/ledger.md``.
 
-Every charge has an id of its own, 128 random bits in its entry, which the entry's hash covers. A commit that fails may
-have taken effect all the same: the connection broke before the answer arrived. Then the id is looked up in a new
-connection, with the account locked, so that a commit still in progress is waited for. Nothing was drawn for it yet,
-because a draw begins only after its charge has returned. So an entry that is found may be used once, by this process
-alone.
-
-All questions of a plan are charged ahead, in one transaction, and each is drawn later. The entry of such a charge says
-so. It may be drawn for once, by the process that commits an entry that begins this draw and costs nothing. So a charge
-ahead without such an entry was never drawn for, and after a crash the next attempt uses it. One with such an entry may
-have been drawn for, and a new attempt is charged again.
-
-An answer that cannot be stored was charged, and may be shown. This process keeps it until it can be stored. Proof:
-``proofs/ledger.md``.
+Nothing is drawn before its charge has returned, so an entry whose commit seemed to fail may be used once, by this
+process alone. An answer that cannot be stored was charged, and may be shown: this process keeps it until it can be.
 """
 
 from __future__ import annotations
 
 import functools
 import os
+import re
 import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, NamedTuple, cast
 
 from dpselect.accounting.codec import to_json
@@ -47,34 +38,65 @@ from dpselect.errors import (
     WrongAccountError,
 )
 from dpselect.ledger.accounts import Account, digest
-from dpselect.ledger.arguments import any_text, hash_text, short_text
-from dpselect.ledger.entries import Entry, Receipt
+from dpselect.ledger.entries import Entry, Receipt, charged_ahead
 from dpselect.ledger.store import Book
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, as_utc_text
+from dpselect.server_urls import HIDDEN, is_login
 
+_HASH = re.compile("[0-9a-f]{64}")
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
+
+
+_MOST_NAME, _MOST_NOTE = 1000, 10_000
+
+
+def short_text(value: object, name: str, *, empty: bool = False) -> str:
+    """Check a name or a note: printable, and not too long."""
+    most = _MOST_NOTE if empty else _MOST_NAME
+    if not isinstance(value, str) or not (empty or value) or len(value) > most or not value.isprintable():
+        got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
+        raise InvalidParameterError(name, got, f"a printable text of {0 if empty else 1} to {most} characters")
+    if is_login(value):
+        hint = "It is stored for ever, and receipts show parts of it. Did you pass the ledger, or the table, here?"
+        raise InvalidParameterError(name, Shown(HIDDEN), "a text without a password", hint)
+    return value
+
+
+def any_text(value: object, name: str) -> str:
+    """Check a text of any length: one that every database can hold."""
+    if not isinstance(value, str):
+        raise InvalidParameterError(name, value, "a text")
+    try:
+        if b"\0" not in value.encode():
+            return value
+    except UnicodeEncodeError:
+        pass  # refused below, like the other texts that PostgreSQL refuses
+    raise InvalidParameterError(name, Shown("<text>"), "a text that UTF-8 can hold, without NUL characters")
+
+
+def public_moment(value: object, name: str) -> str:
+    """Check a time that a receipt will show, as text in UTC: it needs a time zone, to mean the same everywhere."""
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise InvalidParameterError(name, value, "a datetime with a time zone")
+    if (value.minute, value.second, value.microsecond) != (0, 0, 0):
+        hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
+        raise InvalidParameterError(name, Shown("<a time>"), "the start of an hour", hint)
+    return as_utc_text(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeRequest:
-    """A requested charge.
-
-    Attributes:
-        account: name of the account.
-        what: the event to charge, which is assumed to fit the account's unit and relation; or the run.
-        text: the same as JSON.
-        request: id of the request, or None.
-        request_hash: hash of the question, to recognise it when it is repeated; None if neither is given.
-        certificate_hash: hash of the certificate without its answer, or None.
-        note: a public note, or "".
-    """
+    """A requested charge."""
 
     account: str
     what: Event | Run
     text: str
+    """The event or run as JSON."""
     request: str | None
     request_hash: str | None
+    """Of the question, to recognise it when it is repeated."""
     certificate_hash: str | None
+    """Of the certificate without its answer."""
     note: str
 
     @classmethod
@@ -95,13 +117,15 @@ class ChargeRequest:
         text = _as_json(cast("Event | Run", what))
         words = any_text(question, "question")
         under = None if request is None else short_text(request, "request")
+        if certificate is not None and not (isinstance(certificate, str) and _HASH.fullmatch(certificate)):
+            raise InvalidParameterError("certificate", certificate, "a hash of 64 hexadecimal digits")
         return cls(
             account=name,
             what=cast("Event | Run", what),
             text=text,
             request=under,
             request_hash=digest("question", text, words) if words or under is not None else None,
-            certificate_hash=None if certificate is None else hash_text(certificate, "certificate"),
+            certificate_hash=certificate,
             note=short_text(note, "note", empty=True),
         )
 
@@ -110,29 +134,25 @@ class ChargeRequest:
         """The event to charge."""
         return self.what.event if isinstance(self.what, Run) else self.what
 
-    @property
-    def unit(self) -> str | None:
-        """The unit of a run; None for a bare event."""
-        return self.what.unit if isinstance(self.what, Run) else None
-
     def entry_fields(self, cost: Cost, time: str) -> dict[str, Any]:
         """The fields of the charge's entry, with what it costs and its public time."""
-        optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
-        optional["note"] = self.note or None
+        asked = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
+        optional = {**asked, "note": self.note or None}
         held = {"event": self.text, "cost": cost.to_list(), "public_time": time}
         return held | {name: value for name, value in optional.items() if value is not None}
 
     def held(self, book: Book, account: Account) -> list[Entry]:
-        """The entries under its request.
-
-        Raises:
-            RequestReusedError: they are of another question.
-        """
+        """The entries under its request; `RequestReusedError` if they are of another question."""
         found = [] if self.request is None else book.under(account, self.request)
         if any(entry.body.get("asked") != self.request_hash for entry in found):
             shown, hint = Shown(repr(self.request)), "Nothing was charged. Use another id for another question."
             raise RequestReusedError("request", shown, "an id not used for another question", hint)
         return found
+
+    def known(self, book: Book, account: Account) -> Receipt | None:
+        """The receipt with the answer of its request, or of a charge that was made ahead and not drawn for."""
+        held = self.held(book, account)
+        return answered(book, held) or next(iter(charged_ahead(held, self.certificate_hash)[0]), None)
 
     def check_for(self, account: Account) -> None:
         """Refuse an account that protects another unit, or under another neighbouring relation."""
@@ -144,9 +164,10 @@ class ChargeRequest:
             expected = "one that also holds when a unit is replaced"
             hint = f"Account {name!r} protects against that. Nothing was charged."
             raise WrongAccountError("event", Shown("LossIntervalEvent"), expected, hint)
-        if None not in (self.unit, account.unit) and self.unit != account.unit:
+        unit = self.what.unit if isinstance(self.what, Run) else None
+        if None not in (unit, account.unit) and unit != account.unit:
             expected = f"{account.unit!r}, whom account {name!r} protects"
-            raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")
+            raise WrongAccountError("unit", Shown(repr(unit)), expected, "Nothing was charged.")
 
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
@@ -160,8 +181,6 @@ _SHORTEST, _LONGEST = 0.02, 1.0
 
 class Patience:
     """A time limit for repeated attempts: `wait` seconds from now."""
-
-    __slots__ = ("_end", "_pause")
 
     def __init__(self, wait: float) -> None:
         self._end, self._pause = time.monotonic() + wait, _SHORTEST
@@ -184,19 +203,19 @@ class ElsewhereError(Exception):
 class Attempt:
     """A charge in progress.
 
-    Attributes:
-        place: the ledger's identity in this process.
-        charge: the requested charge.
-        receipt: receipt of the charge whose commit was started and not confirmed, or None.
-        entry: number and hash of the entry that this commit writes: of the charge, or one that begins its draw.
-        process: the process that remembers it.
+    A commit that fails may have taken effect all the same: the connection broke before the answer arrived. Then its
+    entry, whose hash covers 128 random bits, is looked up in a new connection, with the account locked.
     """
 
     place: str
+    """The ledger's identity in this process."""
     charge: ChargeRequest
     receipt: Receipt | None = None
+    """Of the charge whose commit was started and not confirmed."""
     entry: tuple[int, str] = (0, "")
+    """Number and hash of what this commit writes: the charge, or the entry that begins its draw."""
     process: int = 0
+    """That remembers it."""
     _commits: int = 0
     _failed: LedgerError | None = None
 
@@ -219,7 +238,7 @@ class Attempt:
         return receipt
 
     def standing(self, book: Book, account: Account) -> Receipt | None:
-        """The receipt of the entry whose commit failed, if it was recorded. The transaction has locked the account."""
+        """The receipt of the entry whose commit failed, if it was recorded; the account is locked."""
         if self.receipt is None or book.has(account, *self.entry):
             return self.receipt
         self.receipt = None
@@ -279,7 +298,7 @@ def last_charge() -> Receipt | None:
 _last = threading.local()
 _attempts: list[Attempt] = []
 """Those that may be recorded, and for which nothing was drawn."""
-_answers: dict[str, Unstored] = {}
+_answers: dict[str, _Unstored] = {}
 """Answers that are not stored, by the hash of the charge's entry."""
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
@@ -293,9 +312,7 @@ def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: str) 
     )
 
 
-class Unstored(NamedTuple):
-    """An answer that is not stored yet, with the receipt of its charge, and the ledger's identity in this process."""
-
+class _Unstored(NamedTuple):
     place: str
     receipt: Receipt
     release: str
@@ -305,12 +322,12 @@ Store = Callable[[Receipt, str], str]
 """Stores an answer for its charge, and returns the answer that is now stored for the request."""
 
 
-def given_out(unstored: Unstored, keep: Store, *, wait: float, ledger: str) -> str:
+def given_out(receipt: Receipt, release: str, keep: Store, *, place: str, wait: float, ledger: str) -> str:
     """The result of `keep`, tried for `wait` seconds; after that the answer itself, with a warning.
 
     A charge keeps its first answer, which is remembered until it is stored.
     """
-    patience, receipt = Patience(wait), unstored.receipt
+    patience, unstored = Patience(wait), _Unstored(place, receipt, release)
     while True:
         held = _answers.get(receipt.hash, unstored)
         try:
@@ -323,7 +340,7 @@ def given_out(unstored: Unstored, keep: Store, *, wait: float, ledger: str) -> s
                 return held.release
 
 
-def _stored(held: Unstored, keep: Store) -> str:
+def _stored(held: _Unstored, keep: Store) -> str:
     """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
     try:
         answer = keep(held.receipt, held.release)
@@ -348,16 +365,11 @@ def store_remembered(place: str, keep: Store) -> None:
 
 
 def _warn(receipt: Receipt, why: str, *, ledger: str) -> None:
-    """Warn that an answer is returned although it is not stored."""
     warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)
 
 
 def answered(book: Book, held: Sequence[Entry]) -> Receipt | None:
-    """The receipt with the answer of a request, stored or still kept by this process; None if there is no answer.
-
-    Warns:
-        AnswerNotStoredWarning: the answer is not stored yet.
-    """
+    """The receipt with the answer of a request, stored or still kept by this process, of which it warns."""
     charges = [(entry, entry.receipt) for entry in held if entry.receipt is not None]
     for entry, receipt in charges:
         if entry.release is not None:

@@ -1,39 +1,123 @@
-"""The tables of a ledger, and a `Book`: reading, writing and checking their rows in one transaction."""
+"""Where a ledger is, its tables, and a `Book`: reading, writing and checking their rows in one transaction."""
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpselect.errors import (
     InvalidAccountError,
+    InvalidParameterError,
     LedgerDamagedError,
     LedgerForkedError,
     LedgerRolledBackError,
     LedgerUnavailableError,
     LedgerVersionError,
     MissingExtraError,
+    Shown,
     did_you_mean,
     typed,
 )
-from dpselect.ledger.accounts import (
-    UNREADABLE,
-    Account,
-    Head,
-    canonical,
-    digest,
-)
-from dpselect.ledger.arguments import Address
+from dpselect.ledger.accounts import UNREADABLE, Account, Head, canonical, digest
 from dpselect.ledger.entries import Entry, after, damaged_entry, entry_of, readable
 from dpselect.ledger.sqlite import SqliteFile, Transaction
+from dpselect.server_urls import HIDDEN, is_conninfo, is_server, may_tell_password, without_password
 
 if TYPE_CHECKING:
     from dpselect.ledger.postgres import Server
+
+_EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
+_NO_SERVER = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a ledger."""
+
+    place: str
+    """The same for one database, however its address is written: the file's path, or the server's URL."""
+    shown: str
+    """The address in messages: without a password, and without options, since any option may hold one."""
+    path: Path | None = None
+    """Of the file; None for a server."""
+    read_only: bool = False
+
+    @classmethod
+    def given(cls, url: object) -> Address:
+        """The address of `url`, a URL or a path as the caller gave it.
+
+        >>> Address.given("postgresql://ann:secret@db/budgets").shown, Address.given("budget.db").shown
+        ('postgresql://ann@db/budgets', 'sqlite:///budget.db')
+        """
+        if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
+            return cls._of_file(str(url))
+        if not isinstance(url, str):
+            raise InvalidParameterError("ledger", url, _EXPECTED)
+        scheme, is_url, rest = url.partition("://")
+        before, _, options = rest.partition("?")
+        if not (is_url and re.fullmatch(r"\w+(\+\w+)?", scheme)):
+            raise InvalidParameterError("ledger", Shown("<text>"), _EXPECTED)
+        if scheme == "sqlite":
+            if before and not before.startswith("/"):
+                raise InvalidParameterError("ledger", Shown(HIDDEN), _EXPECTED, _NO_SERVER)
+            if options not in ("", "mode=ro", "mode=rw"):
+                raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
+            return cls._of_file(before[1:], read_only=options == "mode=ro")
+        if scheme != "postgresql":
+            raise InvalidParameterError("ledger", Shown(f"<{scheme} URL>"), _EXPECTED)
+        if before.count("@") > 1 or "@" in options:
+            hint = "In names and passwords write @ as %40, ? as %3F."
+            raise InvalidParameterError("ledger", Shown("<URL>"), _EXPECTED, hint)
+        if not is_server(before.rpartition("@")[2].partition("/")[0]):
+            raise InvalidParameterError("ledger", Shown("<text>"), _EXPECTED)
+        return cls(url, without_password(url))
+
+    @classmethod
+    def _of_file(cls, name: str, *, read_only: bool = False) -> Address:
+        if not name or name == ":memory:":
+            hint = "A ledger has to outlive the process that writes it."
+            raise InvalidParameterError("ledger", Shown("<in memory>"), _EXPECTED, hint)
+        if names_a_server(name):
+            raise InvalidParameterError("ledger", Shown(HIDDEN), _EXPECTED, _NO_SERVER)
+        if "\0" in name:
+            raise InvalidParameterError("ledger", Shown("<path with a NUL>"), _EXPECTED)
+        try:
+            path = Path(os.path.realpath(name))  # SQLite keeps its log beside the file, not beside a link to it
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise InvalidParameterError("ledger", Shown("<path that is no text>"), _EXPECTED) from None
+        return cls(str(path), f"sqlite:///{name}", path, read_only)
+
+
+def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
+    r"""Whether `text` is a path and not a URL.
+
+    >>> _names_file("budget.db"), _names_file("sqlite:///budget.db"), _names_file(r"C:\data\budget.db", windows=True)
+    (True, False, True)
+    """
+    if windows and re.match(r"[A-Za-z]:[\\/](?!/)", text):
+        return True
+    return bool(text) and ":" not in text and "?" not in text
+
+
+def names_a_server(path: str) -> bool:
+    """Whether a path to no file was probably meant as a server's address. Folders that exist count as folders."""
+    try:
+        if os.path.exists(path):
+            return False
+        folder, name = os.path.split(path)
+        name = name if folder and os.path.isdir(folder) else path
+    except ValueError:
+        name = path
+    return is_conninfo(name) or may_tell_password(name)
+
 
 CURRENT = 1
 
@@ -70,11 +154,7 @@ _LOCK_ALL = "SELECT pg_advisory_xact_lock(7234117045221903)"
 
 
 def database_at(address: Address, *, wait: float) -> SqliteFile | Server:
-    """The database at an address.
-
-    It gives out transactions, and turns the driver's errors into a `LedgerError`. On SQLite one that writes is alone
-    from its start; on PostgreSQL reading an account in it locks the account's row.
-    """
+    """The database at an address. It gives out transactions, and turns the driver's errors into a `LedgerError`."""
     if address.path is not None:
         return SqliteFile(address.path, address.shown, wait=wait, read_only=address.read_only)
     try:
@@ -85,10 +165,7 @@ def database_at(address: Address, *, wait: float) -> SqliteFile | Server:
 
 
 def create(database: SqliteFile | Server) -> None:
-    """Create the tables in one transaction, unless they are there.
-
-    Their triggers refuse to change what was written. They stop accidents, not attacks.
-    """
+    """Create the tables, unless they are there. Their triggers stop accidental changes, not attacks."""
     is_file = isinstance(database, SqliteFile)
     with database.writing(create=True) as connection:
         if not is_file and not connection.has_table(_LEDGER):
@@ -143,22 +220,17 @@ _BESIDE = (
 
 @dataclass(slots=True)
 class Book:
-    """The rows of a ledger in one transaction.
-
-    Attributes:
-        connection: to the database, in a transaction.
-        ledger: the ledger's address in messages.
-        id: the ledger's id, once it is known.
-        noted: the number of the account's entry that the anchor knew when the account was locked; entries contain it,
-            so that an anchor that was cut back is noticed.
-        head: the head to note in the anchor after the commit, or None.
-    """
+    """The rows of a ledger in one transaction."""
 
     connection: Transaction
     ledger: str
+    """The ledger's address in messages."""
     id: str = ""
     noted: int | None = None
+    """Number of the entry that the anchor knew when the account was locked; entries contain it, so that an anchor that
+    was cut back is noticed."""
     head: Head | None = None
+    """To note in the anchor after the commit."""
 
     def identify(self) -> None:
         """Read the ledger's id, if its tables are there and of this version."""
@@ -178,11 +250,7 @@ class Book:
             raise LedgerVersionError(self.ledger, text)
 
     def lock_accounts(self) -> None:
-        """Lock the opening of accounts until the transaction ends.
-
-        On a server this needs the right to change the ledger's id, although a trigger stops any such change. So users
-        who may not open accounts cannot hold this lock, while any user could hold an advisory lock.
-        """
+        """Lock the opening of accounts until the transaction ends: on a server only users who may open some can."""
         self.connection.execute(f"SELECT id FROM {_LEDGER}{self.connection.lock}")
 
     def names(self) -> list[str]:
@@ -215,10 +283,7 @@ class Book:
         return self._sound(found, account)
 
     def under(self, account: Account, request: str) -> list[Entry]:
-        """The entries of an account under a request id, in order.
-
-        Only those that the account counts: any other was never charged.
-        """
+        """The entries of an account under a request id, in order; any that the account does not count was no charge."""
         found = self.connection.execute(_UNDER_REQUEST, account=account.number, request=request)
         counted = [each for each in found if 0 <= each["sequence"] < account.entries]
         return [self.read(each, account) for each in self._sound(counted, account)]
@@ -313,17 +378,17 @@ class Book:
         if missing:
             raise LedgerRolledBackError(self.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
-    def refuse_unsound(self) -> None:
-        """Check the whole ledger: its pages and indexes, and that no account and no charge of a release is missing."""
+    def sound_names(self, noted: Iterable[str]) -> list[str]:
+        """The names of all accounts, once pages and indexes are sound and no account or charge of a release is missing.
+
+        The anchor has `noted` some of them.
+        """
         if not self.connection.lock:  # a file; a server looks after its own
             refuse_unsound_file(self.connection, ledger=self.ledger)
         if self.connection.execute(_WITHOUT_ACCOUNT):
             raise LedgerDamagedError(self.ledger, "an account is missing: its entries are there.")
         if self.connection.execute(_WITHOUT_CHARGE):
             raise LedgerDamagedError(self.ledger, "an entry is missing: the release stored for it is there.")
-
-    def all_names(self, noted: Iterable[str]) -> list[str]:
-        """The names of all accounts, after a look that none is missing, also of those that the anchor has `noted`."""
         names = self.names()
         if not names:
             raise LedgerDamagedError(self.ledger, "there is no account in it, and so nothing to verify.")
