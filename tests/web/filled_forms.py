@@ -23,7 +23,7 @@ def site(source: str = ADULT, unit: str = "person_id") -> Any:
 
 def empty(name: str, about: Any = None) -> Any:
     """The form of the question of this name before anything is typed."""
-    return Form.empty(DECLARED[name], about or site())
+    return Form.read(DECLARED[name], about or site())
 
 
 def filled(name: str, typed: Mapping[str, str]) -> Any:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
 from typing import Any, cast
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dpselect.accounting.rounding import fraction_down
 from dpselect.arguments import OF_VIEWS
@@ -24,98 +23,79 @@ from dpselect.errors import SelectionError
 from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.plans.report import in_words
 from dpselect.privacy import EACH_ROW
-from dpselect.questions.question import BY_NAME, QUESTIONS, Question
+from dpselect.questions.question import BY_NAME, QUESTIONS
 from dpselect.questions.wording import bound_shown, rounded_up
 from dpselect.questions.words import as_text
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.described import seen
 from dpselect.session.forecast import Forecast
 from dpselect.web.forms import Form
-from dpselect.web.pages import Pages, route
+from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.words import in_two
 
-_CHECKED = frozenset(signature(check).parameters)
 
-
-def _question(pages: Pages, request: Request) -> type[Question]:
-    """The question of the address, about the table that was chosen."""
-    about = BY_NAME.get(request.path_params["question"])
-    if about is None or pages.site.unit is None:
-        raise HTTPException(404)
-    return about
-
-
-def home(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def home(pages: Pages, typed: Typed) -> Response:
     """What can be asked, and what was answered; before that, which table."""
     if pages.site.unit is None:
-        return RedirectResponse("/tables" if pages.site.source is None else "/table", status_code=303)
+        return led_to("/tables" if pages.site.source is None else "/table")
     return pages.shown("home.html")
 
 
-def ask(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def _form(pages: Pages, question: str, typed: Typed | None) -> Form:
+    """The form of the question of the address, about the table that was chosen; without `typed` as it is at first."""
+    about = BY_NAME.get(question)
+    if about is None or pages.site.unit is None:
+        raise HTTPException(404)
+    return Form.read(about, pages.site, typed)
+
+
+def ask(pages: Pages, typed: Typed, question: str) -> Response:
     """The form of a question, empty, or as it was filled in for another answer."""
-    about = _question(pages, request)
-    earlier = pages.questions.find(request.query_params.get("from", ""))
-    if earlier is not None and earlier.form.about is about:
-        form = Form.read(about, pages.site, earlier.form.typed | {"site": ""})
-    else:
-        form = Form.empty(about, pages.site)
+    asked = pages.questions.find(typed.get("from", ""))
+    is_again = asked is not None and asked.form.about.name == question
+    form = _form(pages, question, asked.form.typed | {"site": ""} if asked is not None and is_again else None)
     return pages.shown("ask.html", form=form, plan=planned(form))
 
 
-def plan(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def plan(pages: Pages, typed: Typed, question: str) -> Response:
     """The plan after a field was changed, with the sentences of errors beside their fields."""
-    form = Form.read(_question(pages, request), pages.site, typed)
+    form = _form(pages, question, typed)
     return pages.shown("plan_update.html", form=form, plan=planned(form))
 
 
-def confirm(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def confirm(pages: Pages, typed: Typed, question: str) -> Response:
     """Go on to the confirmation, under an id of its own; or the form again with what is wrong."""
-    about = _question(pages, request)
-    form = Form.read(about, pages.site, typed)
+    form = _form(pages, question, typed)
     if form.epsilon is not None and not form.errors:
-        form.forecast(form.epsilon, paying=True)
+        form.forecast(form.epsilon)
     for name in form.missing:
         form.errors.setdefault(name, "This is needed.")
     if form.epsilon is None or form.errors:
         return pages.shown("ask.html", status=422, form=form, plan=planned(form))
     form.site.people = form.text("people") or form.site.people
-    asked = pages.questions.confirm(form, form.epsilon)
-    return RedirectResponse(f"/release/{asked.id}", status_code=303)
+    return led_to(f"/release/{pages.questions.confirm(form, form.epsilon).id}")
 
 
-def look(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def look(pages: Pages, typed: Typed, question: str) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
-    form = Form.read(_question(pages, request), pages.site, typed)
+    form = _form(pages, question, typed)
     given = dict(form.arguments)
     view = {each.name: given.pop(each.name) for each in OF_VIEWS if each.name in given}
-    site, column = form.site, given.pop("column", None)
+    column = given.pop("column", None)
 
     def work(progress: Callable[[float], None]) -> Check:
         if form.errors:
             raise SelectionError("Fill in the form first.")
         if column is None:
             raise SelectionError("Choose a column first: it is what is looked at.")
-        known = {name: value for name, value in given.items() if name in _CHECKED}
-        return check(seen(site.data(), **view), column, progress=progress, **known).as_options()
+        known = {name: value for name, value in given.items() if name in signature(check).parameters}
+        return check(seen(form.site.data(), **view), column, progress=progress, **known).as_options()
 
-    return _looked(pages, pages.questions.look(work))
+    return looked(pages, typed, pages.questions.look(work))
 
 
-def looked(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def looked(pages: Pages, typed: Typed, id: str) -> Response:
     """What was found, or how far it is."""
-    return _looked(pages, request.path_params["id"])
-
-
-def stop_looking(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
-    """Stop reading."""
-    if (work := pages.questions.looked(request.path_params["id"])) is not None:
-        work.stop()
-        work.wait(2.0)
-    return looked(pages, request, typed)
-
-
-def _looked(pages: Pages, id: str) -> Response:
     work = pages.questions.looked(id)
     if work is None:
         raise HTTPException(404)
@@ -123,16 +103,16 @@ def _looked(pages: Pages, id: str) -> Response:
     return pages.shown("looked.html", id=id, stage=work.stage, work=work, warning=WARNING)
 
 
+def stop_looking(pages: Pages, typed: Typed, id: str) -> Response:
+    """Stop reading."""
+    if (work := pages.questions.looked(id)) is not None:
+        work.stop(2.0)
+    return looked(pages, typed, id)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPlan:
-    """What an answer would be worth and would cost.
-
-    Attributes:
-        forecast: all that is known of it.
-        within: how far it may be from the truth, in its own unit; empty if the bound is about something else.
-        accuracy, promise, why: sentences.
-        budget: what it leaves of the account; None without one.
-    """
+    """What an answer would be worth and would cost, in sentences; `within` is as `accuracy_of` has it."""
 
     forecast: Forecast
     within: str
@@ -144,11 +124,7 @@ class ShownPlan:
 
 def planned(form: Form) -> ShownPlan | None:
     """The plan of what was typed; None if there is none yet, with errors kept in the form."""
-    epsilon = form.epsilon
-    if epsilon is None or not form.is_complete:
-        return None
-    forecast = form.forecast(epsilon, paying=True)
-    if forecast is None:
+    if form.epsilon is None or form.missing or form.errors or (forecast := form.forecast(form.epsilon)) is None:
         return None
     within, accuracy = accuracy_of(form, forecast)
     held, rounds = form.site.held, f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
@@ -170,8 +146,9 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     is the largest.
     """
     kind, people, unit = QUESTIONS[forecast.task], form.people, forecast.unit
+    error_unit = kind.error_unit(forecast)
     bound = kind.value_bound(forecast, people, 0.0) if kind.bounds_value else forecast.error_bound
-    within = bound_shown(bound, kind.error_unit(forecast))
+    within = bound_shown(bound, error_unit)
     many = "" if people is None else f"If {people:,} {'rows' if unit == EACH_ROW else f'units ({unit})'} are counted"
     many += "" if forecast.groups is None else f" in each {forecast.groups['column']}"
     if kind.bounds_value and forecast.error_bound is not None and kind.value_bound(forecast, None, 0.0) is None:
@@ -180,9 +157,9 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
             return "", f"How close the {name} comes depends on how many people have a value: guess their number."
         sure = f"with {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
         return within, f"{many}, {sure}."
-    said, counts = forecast.accuracy, within and kind.error_unit(forecast) in (None, "ranks")
+    said, counts = forecast.accuracy, within and error_unit in (None, "ranks")
     if people is not None and bound is not None and counts and forecast.arguments.get("max_rows_per_unit", 1) == 1:
-        whole = math.ceil(bound) if kind.error_unit(forecast) == "ranks" else math.floor(bound)
+        whole = math.ceil(bound) if error_unit == "ranks" else math.floor(bound)
         said += f" {many}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
     return within if kind.bounds_value else "", said
 
@@ -209,28 +186,21 @@ class Budget:
     is_free: bool
 
 
-_WHOLE = re.compile(r"(?<=[0-9])\.0(?= )")
-"""What pages leave out of a number, such as of 0.0."""
-
-
 def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
     """The bar of an account, for a forecast that looked at it."""
     limit, is_free = account.epsilon, forecast is not None and bool(forecast.is_answered)
     cost = Fraction(0) if forecast is None or is_free else Fraction(forecast.guarantee.epsilon)
     left = max(limit - account.spent, Fraction(0))
-
-    def part(of: Fraction) -> float:
-        return round(float(100 * of / limit), 2) if limit else 0.0
-
-    spent = part(limit - left)
+    spent, part = (round(float(100 * each / limit), 2) if limit else 0.0 for each in (limit - left, cost))
+    refused = "" if forecast is None or forecast.fits else in_two(forecast.charge)[0]
     return Budget(
         account=account,
         limit=as_text(as_written(limit)),
         left=left_shown(account.left if forecast is None or forecast.left is None else forecast.left),
         after=left_shown(fraction_down(max(left - cost, Fraction(0)))),
         spent=spent,
-        cost=min(part(cost), round(100 - spent, 2)),
-        refused="" if forecast is None or forecast.fits else _WHOLE.sub("", in_two(forecast.charge)[0]),
+        cost=min(part, round(100 - spent, 2)),
+        refused=re.sub(r"(?<=[0-9])\.0(?= )", "", refused),  # as in 0.0
         is_free=is_free,
     )
 

@@ -12,6 +12,7 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, 
 from dpselect.checks import positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
 from dpselect.questions.question import Question
+from dpselect.rows.columns import Holds
 from dpselect.session.asking import rows_of
 from dpselect.session.described import reply
 from dpselect.session.forecast import Forecast
@@ -19,9 +20,6 @@ from dpselect.summaries import CandidateKind
 from dpselect.summaries.kinds import TYPES
 from dpselect.web.site import Site
 from dpselect.web.words import error_in_words, helped, in_two, label, said_back, title
-
-START = "0.5"
-"""Where epsilon stands first: somewhere it has to."""
 
 _MOST_EPSILON = 1000.0
 """More is a slip of the hand: probabilities may then change by a factor of more than 10^400."""
@@ -36,7 +34,7 @@ _STARTS = frozenset({"step", "with_counts", "delta", "bins"})
 
 _PEOPLE = Argument("whole", "A public guess, never counted in the table: the accuracy depends on it.", "people", None)
 
-ABOUT_PEOPLE = frozenset({"mean", "std", "variance", "median", "quantile", "upper_bound", "density"})
+_ABOUT_PEOPLE = frozenset({"mean", "std", "variance", "median", "quantile", "upper_bound", "density"})
 """Questions that are the more accurate, the more people there are."""
 
 
@@ -53,7 +51,7 @@ class Field:
 
     argument: Argument
     default: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: Sequence[tuple[str, str]] = ()
     part: str = "main"
 
     @property
@@ -82,16 +80,11 @@ class Field:
         return self.argument.default is REQUIRED
 
     @property
-    def is_list(self) -> bool:
-        """Whether it is a public list, or conditions: one on each line."""
-        return self.argument.names_members or self.name == "where"
-
-    @property
     def kind(self) -> str:
-        """How it is typed; see `Argument.kind`. Also "list" and "choice"."""
+        """How it is typed; see `Argument.kind`. Also "list", which conditions are, too, and "choice"."""
         if self.choices or not isinstance(self.argument.kind, str):
             return "choice"
-        return "list" if self.is_list else self.argument.kind
+        return "list" if self.argument.names_members or self.name == "where" else self.argument.kind
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -102,40 +95,40 @@ class Field:
 
 def fields_of(about: type[Question], site: Site) -> list[Field]:
     """The fields of a question, in the order in which they are filled in: first those that its example has."""
-    columns = [(each.name, f"{each.name} ({each.holds})" if site.is_typed else each.name) for each in site.columns]
-    named, options = (shlex.split(each) for each in about.example)
-    examples = dict(zip(about.positional, named[2:], strict=True))  # after table and column
+    free, options = (shlex.split(each) for each in about.example)
     places = [place for place, word in enumerate(options) if word.startswith("--")]
     shown = {options[place][2:].replace("-", "_"): options[place + 1 : place + 2] for place in places}
-    examples |= {name: (shown[name] or ["on"])[0] for name in _STARTS if name in shown}
-    own = [each for each in arguments_of(about) if each.name != "epsilon"]
+    starts = dict(zip(about.positional, free[2:], strict=True))  # after table and column
+    starts |= {name: (words or ["on"])[0] for name, words in shown.items() if name in _STARTS}
+    starts |= {"people": site.people, "epsilon": "0.5"}  # somewhere it has to stand first
     order = ["column", *about.positional, *shown]
+    own = [each for each in arguments_of(about) if each.name != "epsilon"]
     own.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
     main = [each for each in own if each.default is REQUIRED or each.name in order[1:]]
-    more = [each for each in own if each not in main]
-    more += [TYPES["candidates"]] if about.chooses() else []
-    more += [each for each in OF_EVERY_QUESTION if each.name != "request"]
-    more += [each for each in OF_VIEWS if each.name == "where"]
-    listed = [(each, "main") for each in main] + [(about.argument("epsilon"), "epsilon")]
-    listed += [(each, "more") for each in more]
-    listed += [(_PEOPLE, "plan")] if about.name in ABOUT_PEOPLE else []
-    for each in OF_VIEWS:
-        if each.name != "where":
-            listed += [(each, "groups"), *([(TYPES["groups"], "groups")] if each.name == "groups" else [])]
-    examples |= {"people": site.people, "epsilon": START}
-    return [_field(each, part, columns, site, examples.get(each.name, "")) for each, part in listed]
+    types = [TYPES["candidates"]] if about.chooses() else []
+    where, by, groups, most = OF_VIEWS
+    listed: dict[str, Sequence[Argument]] = {
+        "main": main,
+        "epsilon": [about.argument("epsilon")],
+        "more": [
+            each for each in (*own, *types, *OF_EVERY_QUESTION, where) if each not in main and each.name != "request"
+        ],
+        "plan": [_PEOPLE] if about.name in _ABOUT_PEOPLE else [],
+        "groups": [by, groups, TYPES["groups"], most],
+    }
+    is_typed = any(each.holds is not Holds.ANYTHING for each in site.columns)
+    columns = [(each.name, f"{each.name} ({each.holds})" if is_typed else each.name) for each in site.columns]
 
+    def field_of(argument: Argument, part: str) -> Field:
+        is_empty, choices = argument.default in (REQUIRED, None, False), list[tuple[str, str]]()
+        start = starts.get(argument.name) or ("" if is_empty else str(argument.default).removesuffix(".0"))
+        if argument.kind == "text":  # every one of them names a column
+            start, choices = "", [each for each in columns if argument.name != "column" or each[0] != site.unit]
+        elif not isinstance(argument.kind, str):
+            choices = [(word, str(each)) for word, each in arguments.words_for(argument.kind).items()]
+        return Field(argument, start, choices, part)
 
-def _field(argument: Argument, part: str, columns: Sequence[tuple[str, str]], site: Site, example: str) -> Field:
-    kind, is_empty = argument.kind, argument.default in (REQUIRED, None, False)
-    default = example if example or is_empty else str(argument.default).removesuffix(".0")
-    choices: list[tuple[str, str]] = []
-    if kind == "text":  # every one of them names a column
-        default = ""
-        choices = [each for each in columns if argument.name != "column" or each[0] != site.unit]
-    elif not isinstance(kind, str):
-        choices = [(word, str(each)) for word, each in arguments.words_for(kind).items()]
-    return Field(argument, default, tuple(choices), part)
+    return [field_of(each, part) for part, held in listed.items() for each in held]
 
 
 @dataclass(slots=True)
@@ -143,9 +136,6 @@ class Form:
     """What was typed, read: the arguments of a question, or why there are none.
 
     Attributes:
-        about: the question.
-        site: what all pages are about.
-        fields: of the form.
         typed: the texts, by the names of the inputs.
         arguments: of the question's method, without epsilon; those that have their defaults are left out.
         errors: a sentence for each field that is wrong, by its name; "" for the whole question.
@@ -167,26 +157,17 @@ class Form:
     people: int | None = None
 
     @classmethod
-    def read(cls, about: type[Question], site: Site, typed: Mapping[str, str]) -> Form:
-        """The form with what was typed into it, every field read by itself."""
+    def read(cls, about: type[Question], site: Site, typed: Mapping[str, str] | None = None) -> Form:
+        """The form with what was typed into it, every field read by itself; by default as it is shown first."""
         fields = fields_of(about, site)
-        names = [part for each in fields for part in each.parts]
-        form = cls(about, site, fields, {name: typed.get(name, "").strip() for name in [*names, "site"]})
+        typed = {each.name: each.default for each in fields} if typed is None else typed
+        names = ["site", *(part for each in fields for part in each.parts)]
+        form = cls(about, site, fields, {name: typed.get(name, "").strip() for name in names})
         for each in fields:
             form._read(each)
         if form.typed["site"] not in ("", site.id):
             form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
         return form
-
-    @classmethod
-    def empty(cls, about: type[Question], site: Site) -> Form:
-        """The form as it is shown first."""
-        return cls.read(about, site, {each.name: each.default for each in fields_of(about, site)})
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it can be planned."""
-        return not self.missing and not self.errors
 
     def text(self, name: str) -> str:
         """What an input shows."""
@@ -197,10 +178,10 @@ class Form:
         """What it asks, in everyday words."""
         return title(self.about, self.arguments)
 
-    def forecast(self, epsilon: float, *, paying: bool = False) -> Forecast | None:
+    def forecast(self, epsilon: float) -> Forecast | None:
         """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
         try:
-            return self.reply(self.site.dry(paying=paying), epsilon)
+            return self.reply(self.site.dry(), epsilon)
         except SelectionError as error:
             self.fail(error)
             return None
@@ -212,12 +193,13 @@ class Form:
 
     def fail(self, error: SelectionError) -> None:
         """Keep the sentence of an error beside the field that it is about."""
-        name, known = getattr(error, "name", ""), {each.name for each in self.fields}
-        if str(error).startswith(f"{name}=None:") and name in known and not self.typed.get(name):
+        name = getattr(error, "name", "")
+        name = name if any(each.name == name for each in self.fields) else ""
+        if name and str(error).startswith(f"{name}=None:") and not self.typed.get(name):
             if name not in self.missing:  # the library has a default for it, which does not fit this table
                 self.missing.append(name)
-        elif name in known or not self.missing:  # what is wrong with the whole may be that something is missing
-            self.errors.setdefault(name if name in known else "", error_in_words(error))
+        elif name or not self.missing:  # what is wrong with the whole may be that something is missing
+            self.errors.setdefault(name, error_in_words(error))
 
     def _read(self, each: Field) -> None:
         """Read one field into the arguments, or note what is wrong with it."""
@@ -236,7 +218,7 @@ class Form:
             if each.name in ("epsilon", "people"):  # no arguments that the question is read with
                 setattr(self, each.name, value)
                 return
-            if each.is_list and each.name != "where":
+            if each.argument.names_members:
                 self.understood[each.name] = said_back(each.name, value)
             if value != each.argument.default and each.name not in ("candidates_as", "groups_as"):
                 self.arguments[each.name] = value
@@ -248,13 +230,6 @@ class Form:
         """
         if each.kind == "flag":
             return texts[0] == "on"
-        if each.name == "where":
-            texts = [line.strip() for line in texts[0].splitlines() if line.strip()]
-        elif each.is_list:
-            texts = [public.on_a_line(texts[0], each.name)]
-            if texts[0].startswith("@"):
-                hint = "Paste the list instead: one on each line, or separated by commas."
-                raise InvalidCandidatesError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
         if each.name == "people":
             people = arguments.read("whole", "people", texts[0].replace(",", ""))
             if not 1 <= people <= _MOST_PEOPLE:
@@ -266,10 +241,17 @@ class Form:
                 hint = "With so much of it nobody is protected."
                 raise InvalidParameterError("epsilon", epsilon, f"a number up to {_MOST_EPSILON:g}", hint)
             return epsilon
-        chosen, stated = self.typed.get(f"{each.name}_as", ""), dict[str, Any]()
-        if chosen:
-            stated = {f"{each.name}_as": arguments.read(CandidateKind, f"{each.name}_as", chosen)}
-        return public.value_of(each.argument, texts, self.typed | stated, self._kinds, private="")
+        if each.name == "where":
+            texts = [line.strip() for line in texts[0].splitlines() if line.strip()]
+        elif each.argument.names_members:
+            texts = [public.on_a_line(texts[0], each.name)]
+            if texts[0].startswith("@"):
+                hint = "Paste the list instead: one on each line, or separated by commas."
+                raise InvalidCandidatesError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
+        stated, kind = dict[str, Any](self.typed), f"{each.name}_as"
+        if stated.get(kind):
+            stated[kind] = arguments.read(CandidateKind, kind, stated[kind])
+        return public.value_of(each.argument, texts, stated, self._kinds, private="")
 
     def _kinds(self, column: str) -> Sequence[CandidateKind]:
         """The types that the members of a list can match; the question says what is wrong with its column."""

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from dpselect import __version__
@@ -35,6 +35,9 @@ _HTMX = {
     "selfRequestsOnly": True,
 }
 """What htmx must not do."""
+
+Typed = Mapping[str, str]
+"""What was typed into a form, or what the address of a page says after its question mark."""
 
 
 @dataclass(slots=True)
@@ -61,8 +64,7 @@ class Pages:
     def shown(self, template: str, *, status: int = 200, site: Site | None = None, **values: Any) -> HTMLResponse:
         """A template as a page, or as a part of one, about `site`, by default the one now. All values are escaped."""
         about = {"site": site or self.site, "folder": self.folder, "answered": self.answered}
-        text = _templates().get_template(template).render(**about, **values)
-        return HTMLResponse(text, status_code=status)
+        return HTMLResponse(_templates().get_template(template).render(**about, **values), status_code=status)
 
     @property
     def answered(self) -> list[PageRequest]:
@@ -74,45 +76,37 @@ class Pages:
         return self.shown("error.html", status=status, title=title, text=text)
 
 
-Handler = Callable[[Pages, Request, Mapping[str, str]], Response]
-"""Answers a request from the pages' state, with what was typed into the form."""
+def led_to(address: str) -> Response:
+    """Leads the browser on to another page."""
+    return RedirectResponse(address, status_code=303)
 
 
-def route(path: str, handler: Handler, *methods: str) -> Route:
-    """A page. It is made on a thread of its own, because planning computes and ledgers wait."""
+def route(path: str, handler: Callable[..., Response], method: str = "GET") -> Route:
+    """A page: a function of the pages' state, of what was typed, and by name of the parts of the address.
+
+    It runs on a thread of its own, because planning computes and ledgers wait.
+    """
 
     async def answer(request: Request) -> Response:
-        typed: dict[str, str] = {}
+        typed = dict(request.query_params)
         if request.method == "POST":
             text = (await request.body()).decode("utf-8", errors="replace")
             try:
                 typed = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
             except ValueError:
                 raise HTTPException(400) from None
-        return await run_in_threadpool(handler, request.app.state.pages, request, typed)
+        return await run_in_threadpool(handler, request.app.state.pages, typed, **request.path_params)
 
-    return Route(path, answer, methods=list(methods or ("GET",)))
+    return Route(path, answer, methods=[method])
 
 
 @cache
 def _templates() -> Environment:
-    found = Environment(
-        loader=PackageLoader("dpselect.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = PackageLoader("dpselect.web")
+    found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     groups = {head: [BY_NAME[name] for name in names.split()] for head, names in GROUPS.items()}
     known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX), "groups": groups}
     found.globals.update(known)
-    found.filters.update(
-        as_text=as_text,
-        title_of=title,
-        in_few_words=in_few_words,
-        label_of=label,
-        options_in_words=options_in_words,
-        left=left_shown,
-        does=does,
-    )
+    found.filters.update(as_text=as_text, title_of=title, in_few_words=in_few_words, label_of=label, does=does)
+    found.filters.update(options_in_words=options_in_words, left=left_shown)
     return found

@@ -23,19 +23,10 @@ from dpselect.web.words import error_in_words
 PREFIX = "page-"
 """Of the request ids in a ledger."""
 
-_MOST_OPEN = 1000
-"""Confirmations that were shown and not used; older ones are forgotten."""
+_MOST_OPEN, _MOST_LOOKED = 1000, 50
+"""Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten."""
 
-_MOST_LOOKED = 50
-"""Looks at the rows that are over and can still be shown; they hold exact numbers."""
-
-_SECONDS = 0.1
-"""Between looks at whether a scan that waits for another one was stopped."""
-
-CHANGED = (
-    "The table was written after this page had been opened: its files differ in size or time. Nothing was read or "
-    "charged. See whether the question still fits, and ask again."
-)
+_SCANNING = threading.Lock()
 
 
 class Stage(StrEnum):
@@ -55,14 +46,9 @@ class StoppedError(Exception):
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """Something that reads the rows, with its progress.
+    """Something that reads the rows: the fraction that was read, what came out, and sentences of what went wrong.
 
-    Attributes:
-        stage: how far it is.
-        fraction: of the rows that was read.
-        result: what came out.
-        refused: the sentence of what went wrong.
-        note: what went wrong although there is an answer.
+    `refused` says why there is no result, `note` what went wrong although there is one.
     """
 
     stage: Stage = Stage.OPEN
@@ -85,9 +71,10 @@ class Work:
             self._thread.start()
             return True
 
-    def stop(self) -> None:
-        """Stop reading. What has been charged by now is answered all the same."""
+    def stop(self, seconds: float = 0.0) -> None:
+        """Stop reading, and wait for the end as long as this. What has been charged by now is answered all the same."""
         self._stop.set()
+        self.wait(seconds)
 
     def wait(self, seconds: float) -> None:
         """Wait for its end, but no longer than this."""
@@ -102,9 +89,10 @@ class Work:
     @contextmanager
     def _alone(self) -> Generator[None]:
         """Wait for other scans to end: they would share the disk and the memory, and warnings are of a process."""
-        while not _SCANNING.acquire(timeout=_SECONDS):
+        while not _SCANNING.acquire(timeout=0.1):
             self._advance(0.0)
         try:
+            self._advance(0.0)
             yield
         finally:
             _SCANNING.release()
@@ -114,7 +102,6 @@ class Work:
         try:
             with self._alone(), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", AnswerNotStoredWarning)
-                self._advance(0.0)
                 self.result = act(self._advance)
             stage = Stage.ANSWERED
             self.note = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
@@ -130,31 +117,15 @@ class Work:
             self.refused, self.stage = said, stage
 
 
-_SCANNING = threading.Lock()
-
-
 @dataclass(eq=False, slots=True)
 class PageRequest:
-    """One question, from its confirmation to its answer.
-
-    Attributes:
-        id: of the page, and in a ledger of the request.
-        form: the question.
-        epsilon: what it spends.
-        stamp: of the table when the confirmation was shown.
-        work: the answer, once it is there.
-    """
+    """One question, from its confirmation, with the stamp that the table had then, to its answer."""
 
     id: str
     form: Form
     epsilon: float
     stamp: str
     work: Work = field(default_factory=Work)
-
-    @property
-    def request(self) -> str:
-        """The request id in a ledger."""
-        return PREFIX + self.id
 
     @property
     def release(self) -> Release[Any] | None:
@@ -166,15 +137,18 @@ class PageRequest:
         """Whether the table was written after the confirmation had been shown: it can only be asked anew."""
         return self.form.site.stamp != self.stamp
 
-    def start(self) -> bool:
-        """Read the rows, charge and draw, unless that was begun before; whether it began now."""
-        return self.work.start(self._answer)
+    def start(self) -> None:
+        """Read the rows, charge and draw, unless that was begun before."""
+        self.work.start(self._answer)
 
     def _answer(self, progress: Callable[[float], None]) -> Release[Any]:
         site = self.form.site
         if self.is_outdated:
-            raise SelectionError(CHANGED)
-        more = {} if site.ledger is None else {"request": self.request}
+            why = "The table was written after this page had been opened: its files differ in size or time."
+            raise SelectionError(
+                f"{why} Nothing was read or charged. See whether the question still fits, and ask again."
+            )
+        more = {} if site.ledger is None else {"request": PREFIX + self.id}
         release = self.form.reply(site.data(progress), self.epsilon, **more)
         counted = None if release.usable is None or release.where else release.usable.count
         if isinstance(counted, int):  # was released, and is better than a guess

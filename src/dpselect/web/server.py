@@ -13,9 +13,8 @@ import socket
 import tempfile
 import threading
 import webbrowser
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,13 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.web import answering, choosing, tables
 from dpselect.web.guards import LOOPBACK, Guard, Guarded
-from dpselect.web.pages import Pages, route
+from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Folder, Site
 from dpselect.web.words import error_in_words
 
@@ -45,8 +44,8 @@ SENDING_SECONDS = 20.0
 _CHARGING_SECONDS = 10.0
 """At the end, for charges in progress."""
 
-_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-_FILES = ("style.css", "page.js", "htmx.min.js", "icon.svg")
+_SCRIPT = "text/javascript"
+_FILES = {"style.css": "text/css", "page.js": _SCRIPT, "htmx.min.js": _SCRIPT, "icon.svg": "image/svg+xml"}
 
 _OPENING = "Opening your browser. If no page opens, open this address in one; it works once:"
 
@@ -240,48 +239,30 @@ def application(site: Site, guard: Guard, folder: Folder | None = None) -> Guard
         yield
         await run_in_threadpool(pages.questions.stop, _CHARGING_SECONDS)
 
-    app = Starlette(
-        routes=[
-            *tables.ROUTES,
-            *choosing.ROUTES,
-            *answering.ROUTES,
-            route("/static/{name}", _file),
-        ],
-        exception_handlers={HTTPException: _not_found, SelectionError: _refused, Exception: _unforeseen},
-        lifespan=until_the_end,
-    )
+    routes = [*tables.ROUTES, *choosing.ROUTES, *answering.ROUTES, route("/static/{name}", _file)]
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, SelectionError, Exception), _failed)
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=until_the_end)
     app.state.pages = pages
     return Guarded(app, guard)
 
 
-def _file(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def _file(pages: Pages, typed: Typed, name: str) -> Response:
     """One of the files that the pages use; no other one has a name here."""
-    name = request.path_params["name"]
     if name not in _FILES:
-        return pages.error(404, "No such page", "There is no page of this name.")
-    return Response(_content(name), media_type=_TYPES[name.rpartition(".")[2]])
+        raise HTTPException(404)
+    return Response(files("dpselect.web").joinpath("static", name).read_bytes(), media_type=_FILES[name])
 
 
-@cache
-def _content(name: str) -> bytes:
-    return files("dpselect.web").joinpath("static", name).read_bytes()
-
-
-async def _not_found(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    if status == 405 and request.method in ("GET", "HEAD"):  # a form was sent there: its page is the one above
+async def _failed(request: Request, error: Exception) -> Response:
+    """The page that says what went wrong; of what was not foreseen it says the type alone."""
+    pages: Pages = request.app.state.pages
+    if isinstance(error, SelectionError):
+        return pages.error(400, "That did not work", error_in_words(error))
+    if not isinstance(error, HTTPException):
+        return pages.error(500, "A fault", f"unexpected {type(error).__name__}; nothing was shown. Please report it.")
+    if error.status_code == 405 and request.method in ("GET", "HEAD"):  # a form was sent there: its page is above
         above = request.url.path.rpartition("/")[0]
-        return RedirectResponse("/" if above.startswith("/looked") else above, status_code=303)
-    if status != 404:
-        return request.app.state.pages.error(status, "Not understood", "There is no such form or page.")
-    return request.app.state.pages.error(status, "No such page", "There is no page of this name.")
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    text = error_in_words(error) if isinstance(error, SelectionError) else ""
-    return request.app.state.pages.error(400, "That did not work", text)
-
-
-async def _unforeseen(request: Request, error: Exception) -> Response:
-    text = f"unexpected {type(error).__name__}; nothing was shown. Please report it."
-    return request.app.state.pages.error(500, "A fault", text)
+        return led_to("/" if above.startswith("/looked") else above)
+    if error.status_code == 404:
+        return pages.error(404, "No such page", "There is no page of this name.")
+    return pages.error(error.status_code, "Not understood", "There is no such form or page.")

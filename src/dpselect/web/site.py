@@ -8,14 +8,14 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from dpselect.errors import InvalidDataError, InvalidParameterError, typed
 from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
-from dpselect.rows.columns import Column, Holds
+from dpselect.rows.columns import Column
 from dpselect.rows.files.finding import named_kind
 from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
@@ -29,9 +29,6 @@ _MOST_FILES = 10_000
 
 class Folder:
     """The tables of one folder, and no others: files of a known kind that are directly in it, no links, none hidden.
-
-    Args:
-        path: of the folder.
 
     >>> tables = Folder("examples/data")
     >>> "adult.csv" in tables.names(), "README.md" in tables.names()
@@ -47,22 +44,15 @@ class Folder:
     def names(self) -> list[str]:
         """Of the tables that are there now."""
         with os.scandir(self.path) as found:
-            return sorted((each.name for each in found if _is_table(each)), key=str.casefold)
+            files = [each.name for each in found if each.is_file(follow_symlinks=False)]
+        shown = (name for name in files if not name.startswith(".") and name.isprintable() and named_kind(name))
+        return sorted(shown, key=str.casefold)
 
     def place_of(self, name: str) -> str:
-        """The path of a table.
-
-        Raises:
-            InvalidDataError: none of the tables that are there now has this name.
-        """
+        """The path of a table, if one of those that are there now has this name."""
         if name not in self.names():
             raise InvalidDataError("source", typed(name), "a table of the folder", "It may be gone.")
         return os.path.join(self.path, name)
-
-
-def _is_table(found: os.DirEntry[str]) -> bool:
-    hidden = found.name.startswith(".") or not found.name.isprintable()
-    return not hidden and found.is_file(follow_symlinks=False) and named_kind(found.name) is not None
 
 
 @dataclass(kw_only=True)
@@ -70,13 +60,9 @@ class Site:
     """The public arguments that all pages share.
 
     Attributes:
-        source: the table as for `dpselect.Dataset`, as a text; None: still to be chosen.
+        source, unit: as for `dpselect.Dataset`, the source as a text; None: still to be chosen.
         folder: that `source` is a table of; None: it was named in the command.
-        unit: column that identifies whom a row belongs to, or `dpselect.ROWS`; None: still to be chosen.
-        table: of a server.
-        neighbours, format, memory_limit, source_name, times: as for `dpselect.Dataset`.
-        ledger: that is charged, or None.
-        account: of the ledger.
+        table, neighbours, format, memory_limit, source_name, times, ledger, account: as for `dpselect.Dataset`.
         people: how many people are supposed to be in the table, as it was last typed or released.
         id: tells forms of this table from those of another one.
 
@@ -102,13 +88,7 @@ class Site:
     _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def check(self) -> None:
-        """Raise now what every question would raise.
-
-        Raises:
-            InvalidDataError, TableUnavailableError: there is no such table or column.
-            InvalidAccountError, LedgerError: the account cannot be charged.
-            InvalidParameterError: only one of ledger and account is given, or a unit without a table.
-        """
+        """Raise now what every question would raise: of the table, its columns, and the account."""
         if self.source is None:
             if self.unit is not None:
                 raise InvalidParameterError("unit", None, "a table together with it")
@@ -134,39 +114,23 @@ class Site:
     @property
     def columns(self) -> Sequence[Column]:
         """The columns of the table, for the holder's eyes."""
-        reading: dict[str, Any] = {"table": self.table, "format": declared(self.format)}
-        return self._remembered("columns", lambda: open_table(self.located, **reading).engine.columns)
+        said = declared(self.format)
+        return self._remembered(
+            "columns", lambda: open_table(self.located, table=self.table, format=said).engine.columns
+        )
 
-    @property
-    def is_typed(self) -> bool:
-        """Whether the table has types."""
-        return any(each.holds is not Holds.ANYTHING for each in self.columns)
-
-    def dry(self, *, paying: bool = False) -> DryRun:
-        """All questions without a row; with `paying` the account is looked at."""
-        payer: dict[str, Any] = {"ledger": self.ledger, "account": self.account} if paying else {}
-        about: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours, "format": declared(self.format)}
-
-        def made() -> DryRun:
-            return DryRun(source=self.located, table=self.table, **about, **payer)
-
-        return self._remembered(f"dry {paying}", made)
+    def dry(self) -> DryRun:
+        """All questions without a row; the account is looked at."""
+        given = self._given("unit neighbours table format ledger account")
+        return self._remembered("dry", lambda: DryRun(source=self.located, **given))
 
     def data(self, progress: Callable[[float], None] | None = None) -> Dataset:
         """The table, opened anew: what has changed since another question is noticed by this one."""
-        return Dataset(
-            self.located,
-            unit=cast(Any, self.unit),
-            table=self.table,
-            memory_limit=self.memory_limit,
-            source_name=self.source_name,
-            progress=progress,
-            format=declared(self.format),
-            neighbours=self.neighbours,
-            times=self.times,
-            ledger=self.ledger,
-            account=self.account,
-        )
+        given = self._given("unit neighbours table format ledger account memory_limit source_name times")
+        return Dataset(self.located, progress=progress, **given)
+
+    def _given(self, names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names.split()}
 
     @property
     def located(self) -> str:
@@ -176,11 +140,7 @@ class Site:
 
     @property
     def shown_source(self) -> str:
-        """The table as pages name it: a file, or a server without the password.
-
-        >>> Site(source="postgresql://ann:secret@db/shop").shown_source
-        'postgresql://ann@db/shop'
-        """
+        """The table as pages name it: a file, or a server without the password."""
         text = self.source or ""
         if text.startswith(("postgres://", "postgresql://", "postgresql+")) and may_hold_password(text):
             return without_password(text)
@@ -204,14 +164,11 @@ class Site:
             return ""
         if self.folder is not None:
             return _written(os.path.join(self.folder.path, source))
-        found = [source] if os.path.exists(source) else sorted(glob.glob(source, recursive=True))
         paths: list[str] = []
-        for each in found:
-            if os.path.isdir(each):
-                paths += (os.path.join(folder, name) for folder, _, names in os.walk(each) for name in sorted(names))
-            else:
-                paths.append(each)
-        return "|".join(map(_written, paths[:_MOST_FILES])) + f"|{len(paths)}"
+        for each in [source] if os.path.exists(source) else sorted(glob.glob(source, recursive=True)):
+            inside = (os.path.join(folder, name) for folder, _, names in os.walk(each) for name in sorted(names))
+            paths += inside if os.path.isdir(each) else [each]
+        return "|".join([*map(_written, paths[:_MOST_FILES]), str(len(paths))])
 
     def _remembered(self, key: str, make: Callable[[], Any]) -> Any:
         """What was made for the files as they are now."""

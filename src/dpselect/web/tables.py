@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dpselect.arguments import Argument, read
 from dpselect.errors import InvalidDataError, SelectionError
@@ -20,7 +18,7 @@ from dpselect.ledger import Account, Ledger
 from dpselect.privacy import ROWS
 from dpselect.rows.files.finding import named_kind
 from dpselect.web.forms import Field
-from dpselect.web.pages import Pages, route
+from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Site
 from dpselect.web.words import error_in_words
 
@@ -58,7 +56,7 @@ class Opened:
     """
 
     site: Site
-    typed: Mapping[str, str]
+    typed: Typed
     words: list[Field]
     columns: list[str] = field(default_factory=list[str])
     accounts: list[Account] | None = None
@@ -81,19 +79,19 @@ class Opened:
         self.errors[name if name in known else otherwise] = error_in_words(error)
 
 
-def tables(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def tables(pages: Pages, typed: Typed) -> Response:
     """The tables of the folder."""
     if pages.folder is None:
         raise HTTPException(404)
     return pages.shown("tables.html", names=pages.folder.names())
 
 
-def table(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def table(pages: Pages, typed: Typed) -> Response:
     """One table: its columns, and what has to be said of it. Nothing is chosen yet."""
-    return _shown(pages, _opened(pages, request.query_params))
+    return _shown(pages, _opened(pages, typed))
 
 
-def choose(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response:
+def choose(pages: Pages, typed: Typed) -> Response:
     """From now on the pages are about this table; or the page again, with what is wrong."""
     opened = _opened(pages, typed)
     chosen = None if opened.errors else _with_unit(opened)
@@ -101,7 +99,7 @@ def choose(pages: Pages, request: Request, typed: Mapping[str, str]) -> Response
     if chosen is None:
         return _shown(pages, opened, status=422)
     pages.site = chosen
-    return RedirectResponse("/", status_code=303)
+    return led_to("/")
 
 
 def _with_unit(opened: Opened) -> Site | None:
@@ -141,7 +139,7 @@ def _with_account(site: Site, opened: Opened) -> Site | None:
     return replace(site, ledger=ledger, account=name)
 
 
-def _opened(pages: Pages, typed: Mapping[str, str]) -> Opened:
+def _opened(pages: Pages, typed: Typed) -> Opened:
     base = pages.start
     if pages.folder is not None:
         base = replace(base, source=typed.get(_FILE, ""), folder=pages.folder)
@@ -180,4 +178,4 @@ def _shown(pages: Pages, opened: Opened, *, status: int = 200) -> Response:
     return pages.shown("table.html", status=status, site=opened.site, opened=opened, ledger_file=LEDGER)
 
 
-ROUTES = (route("/tables", tables), route("/table", table, "GET"), route("/table", choose, "POST"))
+ROUTES = (route("/tables", tables), route("/table", table), route("/table", choose, "POST"))
