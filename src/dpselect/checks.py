@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -14,12 +15,6 @@ from typing import Any, cast
 from dpselect.errors import InvalidParameterError, Shown, describe, did_you_mean, typed
 
 _POSITIVE = "a finite number > 0"
-
-SMALLEST_MEMORY = 2**26
-"""Least memory, in bytes, with which a table of any size can be read."""
-
-_PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) *([KMGT]?)(i?)B", re.IGNORECASE | re.ASCII)
 
 
 def positive_epsilon(value: object, name: str = "epsilon") -> float:
@@ -45,24 +40,14 @@ def target_error(value: object, name: str, *, zero_allowed: bool = False) -> flo
 
     >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
     (3.0, 0.0)
-    >>> target_error(0.0, "within", zero_allowed=True)
-    0.0
     """
     is_zero = value == 0.0 if isinstance(value, float) else _as_fraction(value) == 0
-    if zero_allowed and is_zero and not isinstance(value, bool):
+    if zero_allowed and is_zero:
         return 0.0
-    try:
-        return _positive_double(value, name, up=False)
-    except InvalidParameterError as refused:
-        if not zero_allowed or refused.expected != _POSITIVE:
-            raise
-        raise InvalidParameterError(name, value, "a finite number >= 0") from None
+    return _positive_double(value, name, up=False, expected="a finite number >= 0" if zero_allowed else _POSITIVE)
 
 
-def _positive_double(value: object, name: str, *, up: bool) -> float:
-    expected = _POSITIVE
-    if isinstance(value, bool):
-        raise InvalidParameterError(name, value, expected)
+def _positive_double(value: object, name: str, *, up: bool, expected: str = _POSITIVE) -> float:
     if isinstance(value, float):  # also NumPy's float64
         if not 0.0 < value < math.inf:  # also refuses NaN
             raise InvalidParameterError(name, value, expected)
@@ -84,6 +69,9 @@ def _positive_double(value: object, name: str, *, up: bool) -> float:
 
 
 def _as_fraction(value: object) -> Fraction | None:
+    """Any number but a `float`, exactly."""
+    if isinstance(value, bool):
+        return None
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     as_double = getattr(value, "__float__", None)
@@ -95,48 +83,42 @@ def _as_fraction(value: object) -> Fraction | None:
 
 
 def probability(value: object, name: str) -> float:
-    """A number strictly between 0 and 1.
-
-    >>> probability(0.99, "confidence")
-    0.99
-    """
-    number = _plain_number(value)
-    if number is None or not 0.0 < number < 1.0:
+    """A number strictly between 0 and 1."""
+    number = _near_one(value)
+    if not 0.0 < number < 1.0:
         raise InvalidParameterError(name, value, "a number strictly between 0 and 1")
     return number
 
 
 def delta_below_one(value: object, name: str = "delta") -> float:
-    """A number in [0, 1).
-
-    >>> delta_below_one(0)
-    0.0
-    """
-    number = _plain_number(value)
-    if number is None or not 0.0 <= number < 1.0:
+    """A number in [0, 1)."""
+    number = _near_one(value)
+    if not 0.0 <= number < 1.0:
         raise InvalidParameterError(name, value, "a number from 0 (pure privacy) to below 1")
     return number
 
 
-def _plain_number(value: object) -> float | None:
-    if isinstance(value, bool):
-        return None
+def quantile_level(value: object, name: str = "level") -> float:
+    """A number in [0, 1], as the nearest double."""
+    number = _near_one(value)
+    if not 0.0 <= number <= 1.0:
+        raise InvalidParameterError(name, value, "a number from 0 to 1")
+    return number + 0.0  # no negative zero
+
+
+def _near_one(value: object) -> float:
+    """A number as a double; NaN for anything else, and for what is far from 0 and 1: it may be beyond the doubles."""
     if isinstance(value, float):
         return float(value)
     exact = _as_fraction(value)
-    # Beyond this a number is out of every range asked for here, and perhaps beyond the doubles.
-    return float(exact) if exact is not None and -2 <= exact <= 2 else None
+    return float(exact) if exact is not None and -2 <= exact <= 2 else math.nan
 
 
 def positive_count(value: object, name: str, *, at_most: int | None = None, at_most_what: str = "") -> int:
-    """A whole number from 1 to `at_most`, given as any integer type (never a bool or a float).
-
-    >>> positive_count(3, "k", at_most=10)
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+    """A whole number from 1 to `at_most`, given as any integer type (never a bool or a float)."""
+    count = whole_number(value, name, expected="a whole number >= 1")
+    if count < 1:
         raise InvalidParameterError(name, value, "a whole number >= 1")
-    count = int(value)
     if at_most is not None and count > at_most:
         limit = f"at most {at_most}" + (f" ({at_most_what})" if at_most_what else "")
         raise InvalidParameterError(name, value, limit)
@@ -144,22 +126,14 @@ def positive_count(value: object, name: str, *, at_most: int | None = None, at_m
 
 
 def boolean(value: object, name: str) -> bool:
-    """True or False, and nothing that only counts as one of them, such as a word or None.
-
-    >>> boolean(False, "monotonic")
-    False
-    """
+    """True or False, and nothing that only counts as one of them, such as a word or None."""
     if not isinstance(value, bool):
         raise InvalidParameterError(name, value, "True or False")
     return value
 
 
 def one_of(value: object, name: str, words: Iterable[str], *, note: str = "") -> str:
-    """One of a few words.
-
-    >>> one_of("set", "method", ["auto", "set"])
-    'set'
-    """
+    """One of a few words."""
     known = [str(each) for each in words]
     if isinstance(value, str) and value in known:
         return str(value)
@@ -168,106 +142,61 @@ def one_of(value: object, name: str, words: Iterable[str], *, note: str = "") ->
 
 
 def function(value: Any, name: str, *, expected: str) -> Any:
-    """Something that can be called.
-
-    >>> function(len, "score", expected="a function of a candidate")([1, 2])
-    2
-    """
+    """Something that can be called."""
     if not callable(value):
         raise InvalidParameterError(name, value, expected)
     return value
 
 
 def members_in_order(value: object, name: str, *, expected: str) -> tuple[Any, ...]:
-    """The members of a list, a tuple or an array; neither text nor a set is one.
-
-    >>> members_in_order([3, 2], "bins", expected="a list of whole numbers")
-    (3, 2)
-    """
+    """The members of a list, a tuple or an array; neither text nor a set is one."""
     has_order = not isinstance(value, str | bytes | Mapping | Set)
-    try:
-        members = tuple(cast("Iterable[Any]", value)) if has_order else None
-    except TypeError:
-        members = None
-    if members is None:
-        raise InvalidParameterError(name, value, expected)
-    return members
+    with suppress(TypeError):
+        if has_order:
+            return tuple(cast("Iterable[Any]", value))
+    raise InvalidParameterError(name, value, expected)
 
 
 def positive_counts(value: object, name: str, *, at_most: int, expected: str) -> tuple[int, ...]:
-    """Whole numbers from 1 to `at_most`, in the order of a list, a tuple or an array.
+    """Whole numbers from 1 to `at_most`, in the order of a list, a tuple or an array."""
+    members = members_in_order(value, name, expected=expected)
+    return tuple(positive_count(each, name, at_most=at_most) for each in members)
 
-    >>> positive_counts([3, 2], "bins", at_most=9, expected="a list of whole numbers")
-    (3, 2)
-    """
-    return tuple(
-        positive_count(each, name, at_most=at_most) for each in members_in_order(value, name, expected=expected)
-    )
+
+_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) *([KMGT]?)(i?)B", re.IGNORECASE | re.ASCII)
 
 
 def memory_size(value: object, name: str) -> int:
-    """Bytes, at least `SMALLEST_MEMORY`; given as a whole number of them or as text with a unit.
+    """Bytes, at least 64 MiB, with which a table of any size can be read; as a whole number or a text with a unit.
 
     >>> memory_size("2GiB", "memory_limit") == memory_size(2**31, "memory_limit")
     True
-    >>> memory_size("1.5 GB", "memory_limit")
-    1500000000
     """
-    expected = 'text such as "2GiB" or "500 MB", or a whole number of bytes; at least 64 MiB'
-    size: int | None = None
-    if isinstance(value, str):
-        found = _SIZE.fullmatch(value.strip())
-        if found is not None:
-            size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** _PREFIXES[found[2].upper()])
+    size = 0
+    if isinstance(value, str) and (found := _SIZE.fullmatch(value.strip())) is not None:
+        size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** " KMGT".index(found[2].upper() or " "))
     elif isinstance(value, Integral):
-        size = int(value)  # True is one byte: too few
-    if size is None or not SMALLEST_MEMORY <= size < 2**63:
+        size = int(value)
+    if not 2**26 <= size < 2**63:
+        expected = 'text such as "2GiB" or "500 MB", or a whole number of bytes; at least 64 MiB'
         raise InvalidParameterError(name, typed(value), expected)
     return size
 
 
-def quantile_level(value: object, name: str = "level") -> float:
-    """A number in [0, 1], as the nearest double.
-
-    >>> quantile_level(0.5), quantile_level(1)
-    (0.5, 1.0)
-    """
-    number = _plain_number(value)
-    if number is None or not 0.0 <= number <= 1.0:
-        raise InvalidParameterError(name, value, "a number from 0 to 1")
-    return number + 0.0  # no negative zero
-
-
 def finite_number(value: object, name: str) -> float:
-    """A finite number that a double holds exactly.
-
-    >>> finite_number(-3, "right_slope")
-    -3.0
-    """
+    """A finite number that a double holds exactly."""
     expected = "a finite number that a double holds"
-    exact = Fraction(value) if isinstance(value, float) and math.isfinite(value) else None
-    if exact is None and not isinstance(value, bool):
-        exact = _as_fraction(value)
-    try:
-        if exact is not None and Fraction(float(exact)) == exact:
-            return float(exact)
-    except OverflowError:
-        pass
-    raise InvalidParameterError(name, value, expected)
+    exact = exact_number(value, name, expected=expected)
+    if Fraction(float(exact)) != exact:
+        raise InvalidParameterError(name, value, expected)
+    return float(exact)
 
 
 def exact_number(value: object, name: str, *, expected: str = "a finite number") -> Fraction:
-    """A finite number, exactly, within the range of doubles; a float is taken as its binary value.
-
-    >>> exact_number(0.5, "value", expected="a finite number")
-    Fraction(1, 2)
-    """
+    """A finite number, exactly, within the range of doubles; a float is taken as its binary value."""
     if isinstance(value, float) and math.isfinite(value):
         return Fraction(value)
     return decimal_fraction(value, name, expected=expected)
-
-
-_UNKNOWN_BOUNDS = "If none is publicly known, Dataset.upper_bound finds a largest one, at a cost of its own."
 
 
 def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
@@ -332,8 +261,8 @@ def double_holds(exact: Fraction) -> bool:
 
 def _two(value: object, name: str, *, expected: str) -> Sequence[object]:
     if not isinstance(value, (tuple, list)):
-        hint = _UNKNOWN_BOUNDS if value is None or isinstance(value, str) else ""
-        raise InvalidParameterError(name, value, expected, hint)
+        hint = "If none is publicly known, Dataset.upper_bound finds a largest one, at a cost of its own."
+        raise InvalidParameterError(name, value, expected, hint if value is None or isinstance(value, str) else "")
     pair = cast("Sequence[object]", value)
     if len(pair) != 2:
         raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
@@ -353,22 +282,16 @@ def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
         exact = Fraction(repr(float(value))) if math.isfinite(value) else None
     elif isinstance(value, Decimal):
         exact = Fraction(value) if value.is_finite() and -400 < value.adjusted() < 400 else None
-    elif not isinstance(value, bool):
+    else:
         exact = _as_fraction(value)
-    try:
+    with suppress(OverflowError):
         if exact is not None and math.isfinite(float(exact)):
             return exact
-    except OverflowError:
-        pass
     raise InvalidParameterError(name, value, expected)
 
 
 def whole_sensitivity(value: object, name: str = "sensitivity") -> int:
-    """A whole number >= 1, given as any integer type or as a float; beyond 2^53 rounded *up* to a double.
-
-    >>> whole_sensitivity(2), whole_sensitivity(2.0), whole_sensitivity(2**53 + 1) == 2**53 + 2
-    (2, 2, True)
-    """
+    """A whole number >= 1, given as any integer type or as a float; beyond 2^53 rounded *up* to a double."""
     number = positive_sensitivity(value, name)
     if not number.is_integer():
         hint = "Noise on whole numbers needs the sensitivity of a whole number: round first."
@@ -377,28 +300,21 @@ def whole_sensitivity(value: object, name: str = "sensitivity") -> int:
 
 
 def whole_bounds(value: object, name: str = "bounds", *, within: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Two whole numbers, the first below the second.
-
-    >>> whole_bounds([0, 10])
-    (0, 10)
-    """
+    """Two whole numbers, the first below the second."""
     expected = "two whole numbers, lower < upper"
     lower, upper = (whole_number(end, name, expected=expected) for end in _two(value, name, expected=expected))
+    got = Shown(f"({describe(lower)}, {describe(upper)})")
     if lower >= upper:
-        raise InvalidParameterError(name, Shown(f"({describe(lower)}, {describe(upper)})"), expected)
-    if within is not None and not (lower <= within[1] and within[0] <= upper):
-        raise InvalidParameterError(
-            name, Shown(f"({describe(lower)}, {describe(upper)})"), "bounds that fit into 64 bits"
-        )
-    return (lower, upper) if within is None else (max(lower, within[0]), min(upper, within[1]))
+        raise InvalidParameterError(name, got, expected)
+    if within is None:
+        return lower, upper
+    if not (lower <= within[1] and within[0] <= upper):
+        raise InvalidParameterError(name, got, "bounds that fit into 64 bits")
+    return max(lower, within[0]), min(upper, within[1])
 
 
 def whole_number(value: object, name: str, *, expected: str = "a whole number") -> int:
-    """A whole number of any integer type (never a bool or a float).
-
-    >>> whole_number(-3, "center")
-    -3
-    """
+    """A whole number of any integer type (never a bool or a float)."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidParameterError(name, value, expected)
     return int(value)
