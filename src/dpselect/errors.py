@@ -1,7 +1,7 @@
 """Every error the package raises on purpose.
 
-Messages mention only arguments, schema and public facts. A score, a row or a candidate never appears in one, because an
-error message travels further (logs, tickets, screens) than the release it prevented.
+Messages mention only arguments, schema and public facts, never a score, a row or a candidate: an error travels further
+(logs, tickets, screens) than the release it prevented.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class InvalidParameterError(SelectionError, ValueError):
 
     Args:
         name: the argument's name, as the caller writes it.
-        got: the value passed. It is shown only if it is a number, ``None`` or a `Shown` text; otherwise only its type
-            is shown. Text that may contain a password is never shown.
+        got: the value passed. Only a number, ``None`` or a `Shown` text is shown, else its type; never what may contain
+            a password.
         expected: what would have been accepted. Other arguments stand in backticks, as Python has them: each surface
             spells them in its own way, see `remedy`.
         hint: one sentence on how to fix it, likewise; or empty.
@@ -45,12 +45,7 @@ class InvalidParameterError(SelectionError, ValueError):
         return f"{self.name}={self.got}: expected {self.remedy()}"
 
     def remedy(self, spelled: Callable[[str, str], str] | None = None) -> str:
-        """What would have been accepted, and the hint.
-
-        Args:
-            spelled: how a surface writes another argument, of its name and its value in Python, which may be empty.
-                Default: as Python does.
-        """
+        """What would have been accepted, and the hint; other arguments are `spelled` by name and value."""
         said = f"{self.expected}. {self.hint}".rstrip()
         if spelled is None:
             return said.replace("`", "")
@@ -74,11 +69,7 @@ class InvalidDataError(InvalidParameterError):
 
 
 class TableUnavailableError(SelectionError):
-    """There is no such server, no permission, or the connection broke before the answer arrived; nothing was drawn.
-
-    >>> str(TableUnavailableError("postgresql://ann@db.example.org/shop", "the server cannot be reached"))
-    'table at postgresql://ann@db.example.org/shop: the server cannot be reached'
-    """
+    """There is no such server, no permission, or the connection broke before the answer arrived; nothing was drawn."""
 
     def __init__(self, source: str, what: str) -> None:
         super().__init__(source, what)
@@ -89,11 +80,7 @@ class TableUnavailableError(SelectionError):
 
 
 class FaultError(SelectionError):
-    """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause.
-
-    >>> str(FaultError("TypeError", "dpselect.rows.duckdb.scan, line 12"))
-    'this is a bug in dpselect, please report it: TypeError in dpselect.rows.duckdb.scan, line 12'
-    """
+    """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause."""
 
     def __init__(self, kind: str, place: str) -> None:
         super().__init__(kind, place)
@@ -108,11 +95,7 @@ class InvalidEventError(InvalidParameterError):
 
 
 class LimitExceededError(SelectionError):
-    """A privacy filter does not have enough left for an event; nothing was added to it.
-
-    >>> str(LimitExceededError(1.0, 0.0, 0.75))
-    'the event does not fit within epsilon = 1.0, delta = 0.0; the epsilons spent so far add up to 0.75'
-    """
+    """A privacy filter does not have enough left for an event; nothing was added to it."""
 
     def __init__(self, epsilon: float, delta: float, spent: float) -> None:
         super().__init__(epsilon, delta, spent)
@@ -128,11 +111,7 @@ class InsufficientMemoryError(SelectionError, MemoryError):
 
 
 class StreamEndedError(SelectionError):
-    """A stream of questions may not answer any more; nothing was drawn. Another stream has to be paid for anew.
-
-    >>> str(StreamEndedError("this stream was closed"))
-    'this stream was closed: begin another one, and charge it anew'
-    """
+    """A stream of questions may not answer any more; nothing was drawn. Another stream has to be paid for anew."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -143,11 +122,7 @@ class StreamEndedError(SelectionError):
 
 
 class MissingExtraError(SelectionError, ImportError):
-    """A feature needs an optional package that is not installed.
-
-    >>> str(MissingExtraError("plots", "plots"))
-    "plots: this needs the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
-    """
+    """A feature needs an optional package that is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(what, extra)
@@ -269,9 +244,6 @@ class AnswerLostError(SelectionError):
     Attributes:
         account: the account that was charged.
         sequence: number of the entry.
-
-    >>> str(AnswerLostError("clicks", 3, "The draw failed."))
-    "charged as entry 3 of account 'clicks', but no answer was shown, and the charge stands. The draw failed."
     """
 
     def __init__(self, account: str, sequence: int, why: str) -> None:
@@ -288,9 +260,6 @@ class AnswerNotStoredWarning(UserWarning):
 
     The process that warns keeps the answer, returns it again under the same id at no cost, and stores it as soon as
     that is possible. Another process would be charged again.
-
-    >>> str(AnswerNotStoredWarning("sqlite:///budget.db", "clicks", 3, "there is no room left on its disk"))[:86]
-    "ledger sqlite:///budget.db: charged as entry 3 of account 'clicks', and answered, but "
     """
 
     def __init__(self, ledger: str, account: str, sequence: int, why: str) -> None:
@@ -301,9 +270,6 @@ class AnswerNotStoredWarning(UserWarning):
         charged = f"charged as entry {self.sequence} of account {self.account!r}, and answered"
         keep = "Keep it: this process returns the same answer again, but another process would charge again."
         return f"ledger {self.ledger}: {charged}, but the answer is not stored: {self.why}. {keep}"
-
-
-_LONGEST = 60
 
 
 class Shown(str):
@@ -320,15 +286,11 @@ def typed(value: object) -> Shown:
     """
     if not isinstance(value, str):
         return Shown(describe(value))
-    return Shown(repr(value) if len(value) <= _LONGEST else f"<{len(value)} characters>")
+    return Shown(repr(value) if len(value) <= 60 else f"<{len(value)} characters>")
 
 
 def one_of_several(value: object, place: int, count: int) -> Shown:
-    """How an error shows a member of a list of public numbers, with its place.
-
-    >>> one_of_several(-2, 1, 3)
-    '<-2, number 2 of 3>'
-    """
+    """How an error shows a member of a list of public numbers, with its place: ``<-2, number 2 of 3>``."""
     return Shown(f"<{describe(value).strip('<>')}, number {place + 1:,} of {count:,}>")
 
 
@@ -398,12 +360,7 @@ LONGEST_WORD = 100
 
 
 def words_meant(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> list[str]:
-    """Those of the `known` names that `given` may stand for; often none, and none for a long text.
-
-    Args:
-        given: a word that is none of them.
-        known: the names.
-        said: other words for some of them: `OTHER_WORDS`.
+    """Those of the `known` names that `given` may stand for, by its letters, or as `said` has other words for some.
 
     >>> words_meant("epsilom", ["epsilon", "delta"]), words_meant("avg", ["sum", "mean"], said=OTHER_WORDS)
     (['epsilon'], ['mean'])
@@ -419,11 +376,7 @@ def words_meant(given: object, known: Iterable[object], *, said: Mapping[str, st
 
 
 def did_you_mean(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> str:
-    """The hint of an error at what `words_meant` finds; empty if that is nothing.
-
-    >>> did_you_mean("clip", ["bounds", "step"], said=OTHER_WORDS), did_you_mean("x" * 10**6, ["bounds"])
-    ("Did you mean 'bounds'?", '')
-    """
+    """The hint of an error at what `words_meant` finds; empty if that is nothing."""
     meant = words_meant(given, known, said=said)
     return f"Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
 

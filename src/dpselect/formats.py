@@ -1,7 +1,6 @@
 """Declared formats: how the cells of a table are written, said by the caller before anything is read.
 
-A format is public and the same for every row. Nothing of it is guessed from the data, because one person's row could
-then change how the rows of all others are read.
+Nothing of it is guessed from the data: one person's row could then change how the rows of all others are read.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Annotated, Any
 
 from dpselect.arguments import arguments_of
 from dpselect.checks import boolean
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
 
 DELIMITERS = (",", ";", "\t", "|", ":", "^", "~", "#", " ", "\x01", "\x1f")
 """What may stand between the cells of a line."""
@@ -42,19 +41,13 @@ ENCODINGS = tuple(_ENCODINGS)
 _DATE_WORDS = {"Y": "year", "y": "year", "m": "month", "b": "month", "d": "day"}
 """The words of a date format without their percent sign, and which part of a date each is."""
 
-_LONGEST_STRIP, _LONGEST_SHEET = 32, 31
-
-_MOST_LINES, _LAST_ROW = 10_000, 1 << 20
-"""Lines that may stand above a header; the last row of a sheet."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """How the cells of a table are written: public, the same for every row, and never guessed from the data.
 
-    Every cell is read by itself. A cell that is not written as declared holds nothing of the kind asked for: it is no
-    error, as no row may decide whether a question is answered. Without a word of it, cells are read as
-    ``docs/files.md`` says.
+    A cell that is not written as declared holds nothing of the kind asked for: it is no error, as no row may decide
+    whether a question is answered. Without a word of it, cells are read as ``docs/files.md`` says.
 
     Args:
         <of the fields>
@@ -64,9 +57,6 @@ class Format:
 
     >>> Format(thousands=",", strip="$").words
     {'thousands': ',', 'strip': '$'}
-    >>> Format(thousands=",", decimal=",")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    dpselect.errors.InvalidParameterError: decimal=',': expected another mark than that between thousands. ...
     """
 
     delimiter: Annotated[
@@ -134,33 +124,32 @@ class Format:
             _one_of("thousands", self.thousands, THOUSANDS, "one of , . ' _ or a blank")
         _one_of("decimal", self.decimal, (".", ","), "'.' or ','")
         if self.decimal == self.thousands:
-            got = Shown(repr(self.decimal))
-            raise InvalidParameterError("decimal", got, "another mark than that between thousands", _BOTH)
+            got, expected = Shown(repr(self.decimal)), "another mark than that between thousands"
+            raise InvalidParameterError("decimal", got, expected, "One cell would mean both.")
         _check_strip(self.strip, self.decimal, self.thousands)
         if self.date_format is not None:
             date_pattern(self.date_format)
-        if self.sheet is not None and not 0 < len(_text("sheet", self.sheet)) <= _LONGEST_SHEET:
+        if self.sheet is not None and not 0 < len(_text("sheet", self.sheet)) <= 31:
             raise InvalidParameterError("sheet", Shown("<text>"), "the name of a sheet, of at most 31 characters")
-        _check_whole("header_row", self.header_row, 1, _LAST_ROW)
-        _check_whole("skip_lines", self.skip_lines, 0, _MOST_LINES)
+        for name, least, most in (("header_row", 1, 1 << 20), ("skip_lines", 0, 10_000)):
+            value = getattr(self, name)
+            if type(value) is not int or not least <= value <= most:
+                raise InvalidParameterError(name, value, f"a whole number from {least} to {most:,}")
 
     @property
     def words(self) -> dict[str, Any]:
         """What differs from the default, by its name."""
-        held = {name: getattr(self, name) for name in _DEFAULTS}
-        return {name: held[name] for name in held if held[name] != _DEFAULTS[name]}
+        held = {each.name: getattr(self, each.name) for each in WORDS}
+        return {each.name: held[each.name] for each in WORDS if held[each.name] != each.default}
 
     def check(self, allowed: Iterable[str], source: str) -> None:
-        """Refuse what cannot be said of a source.
-
-        Raises:
-            InvalidDataError: names the word.
-        """
+        """Refuse, with an `InvalidDataError` that names the word, what cannot be said of a source."""
         allowed = tuple(allowed)
         for name, value in self.words.items():
             if name not in allowed:
                 hint = f"They take {', '.join(f'`{each}`' for each in allowed)}. " if allowed else ""
-                raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", hint + _ELSEWHERE)
+                hint += "What cells look like is declared for text files; otherwise convert the column, in a frame or a"
+                raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", f"{hint} view.")
 
 
 WORDS = arguments_of(Format)
@@ -168,17 +157,10 @@ WORDS = arguments_of(Format)
 
 _EXPLAINED = "".join(f"        {each.name}: {each.help}\n" for each in WORDS)
 Format.__doc__ = (Format.__doc__ or "").replace("        <of the fields>\n", _EXPLAINED)
-_DEFAULTS = {each.name: each.default for each in WORDS}
-_BOTH = "One cell would mean both."
-_ELSEWHERE = "What cells look like is declared for text files; otherwise convert the column, in a frame or a view."
 
 
 def declared(value: object) -> Format | None:
-    """A format with at least one word, or None.
-
-    Raises:
-        InvalidParameterError: something else.
-    """
+    """A format with at least one word, or None; anything else is refused."""
     if value is None or isinstance(value, Format):
         return value if value and value.words else None
     raise InvalidParameterError("format", value, "a dpselect.Format, such as Format(thousands=',')")
@@ -207,9 +189,7 @@ def date_pattern(date_format: object) -> str:
     """
     text = _text("date_format", date_format)
     hint = "Other words are not read; `as_date=True` leaves out a time of day behind the date."
-    words = re.findall("%(.?)", text)
-    parts = sorted(_DATE_WORDS.get(word, "?") for word in words)
-    if parts != ["day", "month", "year"]:
+    if sorted(_DATE_WORDS.get(word, "?") for word in re.findall("%(.?)", text)) != ["day", "month", "year"]:
         expected = "one year (%Y or %y), one month (%m or %b) and one day (%d), such as '%d.%m.%Y'"
         raise InvalidParameterError("date_format", Shown(repr(text)), expected, hint)
     pieces = re.split("%(.)", text)  # literal, word, literal, word, literal, word, literal
@@ -217,16 +197,10 @@ def date_pattern(date_format: object) -> str:
     for at in range(1, len(pieces), 2):
         word, after = pieces[at], pieces[at + 1]
         beside = (at > 1 and not pieces[at - 1]) or (not after and at + 2 < len(pieces))
-        made += f"(?P<{_DATE_WORDS[word]}>{_digits(word, beside=beside)})" + re.escape(after)
+        digits = "[0-9]{2}" if beside else "[0-9]{1,2}"
+        found = {"b": f"(?i:{'|'.join(MONTHS)})", "Y": "[0-9]{4}", "y": "[0-9]{2}"}.get(word, digits)
+        made += f"(?P<{_DATE_WORDS[word]}>{found})" + re.escape(after)
     return made
-
-
-def _digits(word: str, *, beside: bool) -> str:
-    if word == "b":
-        return "(?i:" + "|".join(MONTHS) + ")"
-    if word in "Yy":
-        return "[0-9]{4}" if word == "Y" else "[0-9]{2}"
-    return "[0-9]{2}" if beside else "[0-9]{1,2}"
 
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -243,25 +217,17 @@ def _text(name: str, value: object) -> str:
 
 def _one_of(name: str, value: object, allowed: Iterable[str], expected: str) -> str:
     if not isinstance(value, str) or value not in tuple(allowed):
-        got = Shown(repr(value)) if isinstance(value, str) and len(value) < 20 else value
-        raise InvalidParameterError(name, got, expected)
+        raise InvalidParameterError(name, typed(value), expected)
     return value
 
 
-def _check_whole(name: str, value: object, least: int, most: int) -> None:
-    if type(value) is not int or not least <= value <= most:
-        raise InvalidParameterError(name, value, f"a whole number from {least} to {most:,}")
-
-
 def _encoding(value: object) -> str:
-    if isinstance(value, str):
-        folded = value.lower().replace("_", "-")
-        for name, others in _ENCODINGS.items():
-            if folded == name or folded in others:
-                return name
-    got = Shown(repr(value)) if isinstance(value, str) and len(value) < 20 else value
+    folded = value.lower().replace("_", "-") if isinstance(value, str) else ""
+    for name, others in _ENCODINGS.items():
+        if folded == name or folded in others:
+            return name
     hint = "Other files are converted to UTF-8 first, such as by iconv."
-    raise InvalidParameterError("encoding", got, f"one of {', '.join(ENCODINGS)}", hint)
+    raise InvalidParameterError("encoding", typed(value), f"one of {', '.join(ENCODINGS)}", hint)
 
 
 def _check_strip(value: object, decimal: str, thousands: str | None) -> None:
@@ -272,5 +238,5 @@ def _check_strip(value: object, decimal: str, thousands: str | None) -> None:
         if any(each in characters for each in text):
             expected = "characters that are no part of a number"
             raise InvalidParameterError("strip", Shown(repr(text)), expected, f"One of them is {called}.")
-    if len(text) > _LONGEST_STRIP:
-        raise InvalidParameterError("strip", Shown("<text>"), f"at most {_LONGEST_STRIP} characters")
+    if len(text) > 32:
+        raise InvalidParameterError("strip", Shown("<text>"), "at most 32 characters")

@@ -30,10 +30,7 @@ class Grid:
 
     @classmethod
     def dividing(cls, lower: Fraction, upper: Fraction, *, step: object) -> Grid:
-        """The grid from `lower` to `upper`, or an error if `step` does not lead from one to the other.
-
-        Floats are read as decimals: 0.1 divides (0, 1) into ten steps, and (0.1, 0.7) into six. For a step that is not
-        a decimal, give a `fractions.Fraction`.
+        """The grid from `lower` to `upper`. Floats are read as decimals: 0.1 divides (0, 1) into ten steps.
 
         Raises:
             InvalidParameterError: `step` is not a number > 0, does not divide ``upper - lower``, or is less than two
@@ -61,19 +58,11 @@ class Grid:
         return self.lower + (self.count - 1) * self.step
 
     def point(self, position: int) -> float:
-        """The double nearest to the point at `position`, counted from 0.
-
-        >>> Grid.dividing(Fraction(0), Fraction(1), step=0.1).point(3)
-        0.3
-        """
+        """The double nearest to the point at `position`, counted from 0."""
         return float(self.lower + position * self.step)
 
     def position(self, value: float) -> int:
-        """The position of the point nearest to a number within the grid.
-
-        >>> Grid.dividing(Fraction(0), Fraction(1), step=0.1).position(0.3)
-        3
-        """
+        """The position of the point nearest to a number within the grid."""
         return round((Fraction(value) - self.lower) / self.step)
 
 
@@ -86,13 +75,8 @@ class GrowingGrid:
     """Numbers that start at `lower` and grow apart: near it by `step`, further away by a share of the distance from it.
 
     They are ``lower + c * step`` for whole numbers c: 0, 1, and after each c the larger of ``c + 1`` and
-    ``ceil(growth * c)``, up to 2^50. Only whole numbers and fractions are computed with, so they are the same on every
-    machine. An answer is the double nearest to one.
-
-    Attributes:
-        lower: the first of them.
-        step: the smallest distance between two, > 0.
-        growth: 1 plus the share, > 1.
+    ``ceil(growth * c)``, up to 2^50; `growth` is 1 plus the share. Computed with whole numbers and fractions, they
+    are the same on every machine. An answer is the double nearest to one.
     """
 
     lower: Fraction
@@ -101,7 +85,7 @@ class GrowingGrid:
 
     @classmethod
     def given(cls, lower: object, *, step: object, growth: Fraction) -> GrowingGrid:
-        """The grid, or an error if its numbers are not different doubles. Floats are read as decimals.
+        """The grid. Floats are read as decimals.
 
         Raises:
             InvalidParameterError: `lower` is not a finite number, or `step` not a number > 0 that doubles near `lower`
@@ -117,16 +101,13 @@ class GrowingGrid:
         if exact <= 0:
             raise InvalidParameterError("step", step, "a finite number > 0")
         largest = abs(first) + exact * _MOST_STEPS
-        if largest > _LARGEST_END or exact < _FINEST_STEP * Fraction(math.ulp(float(largest))):
+        if largest > 10**300 or exact < _FINEST_STEP * Fraction(math.ulp(float(largest))):
             raise InvalidParameterError("step", step, "a step that doubles from the lower bound on can distinguish")
         return cls(first, exact, growth)
 
     def points(self) -> tuple[float, ...]:
         """The doubles nearest to its numbers, increasing."""
         return _points(self)
-
-
-_LARGEST_END = 10**300
 
 
 @lru_cache(maxsize=16)

@@ -11,19 +11,11 @@ from typing import Any
 def on_use(
     package: str, file: str, *optional: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """What a package needs to have names without importing the modules that they come from.
+    """The ``__getattr__``, ``__dir__`` and ``__all__`` of a package, by its ``__name__`` and ``__file__``.
 
-    The package imports them under ``TYPE_CHECKING``, for type checkers, as ``from module import name as name``, a line
-    for each; these lines are read here, so that each name stands once. None of them may be the name of a module of the
-    package, unless it is that module: importing the module would replace it.
-
-    Args:
-        package: its ``__name__``.
-        file: its ``__file__``.
-        optional: modules of the package that need an extra, so that ``import *`` must not import them.
-
-    Returns:
-        Its ``__getattr__``, ``__dir__`` and ``__all__``.
+    Its names are read from the lines ``from module import name as name`` that it has under ``TYPE_CHECKING``. None may
+    be the name of a module of the package, unless it is that module: importing the module would replace it. Modules
+    that need an extra are `optional`: ``import *`` does not import them.
 
     >>> from dpselect import ledger
     >>> find, _, names = on_use("dpselect.ledger", ledger.__file__)
@@ -50,11 +42,7 @@ def on_use(
 
 
 class ModuleOnUse:
-    """In place of a module of another library, which is imported when something of it is used.
-
-    >>> ModuleOnUse("json.decoder").JSONDecodeError
-    <class 'json.decoder.JSONDecodeError'>
-    """
+    """In place of a module of another library, which is imported when something of it is used."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -15,11 +15,7 @@ from dpselect.errors import InvalidParameterError
 
 
 class Neighbours(StrEnum):
-    """Which two data sets the guarantee compares.
-
-    >>> Neighbours("add_remove") is Neighbours.ADD_REMOVE
-    True
-    """
+    """Which two data sets the guarantee compares."""
 
     ADD_REMOVE = "add_remove"
     """One has all rows of one more unit than the other; the number of units is private."""
@@ -67,19 +63,11 @@ def neighbouring_relation(value: object) -> Neighbours:
 
 
 def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
-    """Refuse a claim to half the noise where it cannot hold.
-
-    Under replace-one a unit leaves one candidate and joins another, so scores move in both directions at once;
-    proof and counterexample: ``proofs/counting.md``.
-    """
-    monotonic = monotonic if isinstance(monotonic, bool) else boolean(monotonic, "monotonic")
+    """Refuse a claim to half the noise where it cannot hold: ``proofs/counting.md`` has the counterexample."""
+    monotonic = boolean(monotonic, "monotonic")
     if monotonic and neighbouring_relation(neighbours) is Neighbours.REPLACE_ONE:
-        raise InvalidParameterError(
-            "monotonic",
-            monotonic,
-            "False with neighbours='replace_one'",
-            "Scores are monotone only when a unit is added or removed.",
-        )
+        hint = "Scores are monotone only when a unit is added or removed."
+        raise InvalidParameterError("monotonic", monotonic, "False with neighbours='replace_one'", hint)
     return monotonic
 
 
@@ -101,11 +89,7 @@ class Sensitivity:
 
     @classmethod
     def one_way(cls, value: float, neighbours: Neighbours | str, *, proof: str) -> Sensitivity:
-        """Of scores that all change in one direction if a unit is added or removed; if one is replaced, they need not.
-
-        >>> Sensitivity.one_way(1.0, "replace_one", proof="proofs/counting.md").monotonic
-        False
-        """
+        """Of scores that all change in one direction if a unit is added or removed (``proofs/counting.md``)."""
         relation = neighbouring_relation(neighbours)
         return cls(value, monotonic=relation is Neighbours.ADD_REMOVE, neighbours=relation, proof=proof)
 
@@ -122,13 +106,10 @@ class Guarantee:
     def power(self, significance: float) -> float:
         r"""At most how often somebody who knows all other data finds from the release that a unit is present.
 
-        Somebody who sees a release may test "the unit is absent" against "it is present" (or, under replace-one, "it is
-        this" against "it is that"). If they are wrong about absent units with probability `significance`, they find
-        those present with probability at most
+        Of any test of "absent" against "present" (under replace-one, "this" against "that") that is wrong about absent
+        units with probability `significance`, the power is at most
 
-        .. math:: \min(e^{\varepsilon} \alpha + \delta,\; 1 - e^{-\varepsilon} (1 - \delta - \alpha),\; 1),
-
-        whatever the test. Some mechanism attains it for every significance; that of this release may be better.
+        .. math:: \min(e^{\varepsilon} \alpha + \delta,\; 1 - e^{-\varepsilon} (1 - \delta - \alpha),\; 1).
 
         Raises:
             InvalidParameterError: `significance` is not strictly between 0 and 1.
@@ -136,8 +117,7 @@ class Guarantee:
         Proof: ``proofs/testing.md``. Source: Wasserman & Zhou (2010), for the first bound; Kairouz, Oh & Viswanath
         (2015), for both.
 
-        >>> guarantee = Guarantee(epsilon=0.5, delta=0.0, neighbours=Neighbours.ADD_REMOVE, unit="person")
-        >>> round(guarantee.power(0.05), 3)  # a blind guess: 0.05
+        >>> round(Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "person").power(0.05), 3)  # a blind guess: 0.05
         0.082
         """
         return most_power(probability(significance, "significance"), self.epsilon, self.delta)
@@ -162,11 +142,9 @@ def _digits(value: float) -> str:
 
 
 class Times(StrEnum):
-    """Precision of the request time in a release: the day or the hour, and nothing finer.
+    """Precision of the request time in a release: how long it takes to read a table depends on its rows.
 
-    How long it takes to read a table depends on its rows. So a fine time in a release, or the difference between two
-    such times, would reveal something about private data. Only a ledger, which is for its owner alone, keeps
-    milliseconds.
+    Only a ledger, which is for its owner alone, keeps milliseconds.
     """
 
     DAY = "day"
@@ -175,11 +153,7 @@ class Times(StrEnum):
 
 @functools.lru_cache(maxsize=8)
 def day_text(day: date) -> str:
-    """The start of a day in UTC, as `as_utc_text` writes it; kept, as a ledger needs it for every charge.
-
-    >>> day_text(date(2026, 11, 21))
-    '2026-11-21T00:00:00+00:00'
-    """
+    """The start of a day in UTC, as `as_utc_text` writes it; kept, as a ledger needs it for every charge."""
     return as_utc_text(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 

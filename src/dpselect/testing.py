@@ -13,15 +13,12 @@ def seeded(seed: int) -> AbstractContextManager[None]:
     """A block in which draws can be repeated: ``with dpselect.testing.seeded(7): ...``.
 
     For tests and simulations only: whoever knows the seed can compute the noise. So each release that is drawn in the
-    block says ``seeded: not private`` in its certificate and when it is shown, `dpselect.verify` refuses
-    it, and no ledger takes a charge. Mechanisms by themselves, such as ``mech.select(scores)``, have no certificate:
-    what they draw in a block is repeated and carries no mark.
+    block says ``seeded: not private`` in its certificate and when it is shown, `dpselect.verify` refuses it, and no
+    ledger takes a charge. Mechanisms by themselves, such as ``mech.select(scores)``, carry no mark.
 
     The block is of the thread that began it. Other threads, children of a fork and workers of Spark go on with the
-    operating system's randomness; in asynchronous code, do not wait for anything within a block. If a unit has more
-    than ``max_rows_per_unit`` rows, those used are chosen by the operating system's randomness, too. Draws are the same
-    for the same calls in the same order, on the same version and kind of machine. Nothing but this call begins a block:
-    no setting of the environment does.
+    operating system's randomness; in asynchronous code, do not wait for anything within a block. Draws are the same for
+    the same calls in the same order, on the same version and kind of machine.
 
     Args:
         seed: a whole number from 0 to 2^64 - 1.
@@ -31,12 +28,6 @@ def seeded(seed: int) -> AbstractContextManager[None]:
         SelectionError: the block ends in another thread than it began in.
 
     >>> import dpselect as dps
-    >>> mech = dps.PermuteAndFlip(epsilon=0.1, sensitivity=1.0)
-    >>> with seeded(7):
-    ...     first = [mech.select([1.0, 2.0, 3.0]) for _ in range(20)]
-    >>> with seeded(7):
-    ...     first == [mech.select([1.0, 2.0, 3.0]) for _ in range(20)]
-    True
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> with seeded(7):
     ...     release = people.median("age", bounds=(0, 120), step=1, epsilon=1.0)
