@@ -1,16 +1,7 @@
-"""CSV, one physical line at a time: how a line is read never depends on another line.
+"""CSV, one physical line at a time, by the rules of docs/files.md: how a line is read never depends on another line.
 
 General CSV readers guess types from the rows, let an open quote swallow the lines after it, and at a bad line lose
-others or fail. Each of these lets one person's row change how everybody else's rows are read. So here the dialect is
-fixed, and every line is read alone:
-
-- the first line contains the names of the columns; a line break always ends a row, even after an open quote;
-- comma, double quote (doubled inside quotes), UTF-8 with or without a byte order mark, ``\\n`` or ``\\r\\n``; another
-  delimiter and another encoding only if they are declared, for all lines (`dpselect.formats.Format`);
-- a line is left out if it is longer than 1 MiB, if it has another number of fields than the first line or if its
-  quotes do not pair up; a field is missing if it is not UTF-8 or has quotes that do not enclose it.
-
-Proof that this keeps the sensitivity: ``proofs/counting.md``.
+others or fail. Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
 
 from __future__ import annotations
@@ -31,18 +22,10 @@ from dpselect.rows.files import lines
 from dpselect.rows.files.lines import Reading, opened
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
-
-
 _CALLED = {separator: f"{word}s" for word, separator in DELIMITER_WORDS.items()}
-
 _LINE_BREAKS = "If line breaks stand inside quotes: `quoted_line_breaks=True`; docs/files.md says what it costs."
 _TITLES = "If lines such as titles stand above the names, say how many: `skip_lines=1`."
 _MORE = "`skip_lines={}` leaves out another number of lines than stand above the names; blank ones count, too."
-
-
-def delimiter_of(declared: Format) -> str:
-    """What stands between the cells."""
-    return declared.delimiter or ","
 
 
 def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tuple[Column, ...]:
@@ -52,7 +35,7 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
         InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
             file without a header it is the first person's row.
     """
-    delimiter, above = delimiter_of(declared), declared.skip_lines
+    delimiter, above = declared.delimiter or ",", declared.skip_lines
     with closing(opened(path, declared.encoding, shown=shown)) as text:
         content, _ = lines.header_and_rest(text, shown, declared)
     if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if declared.quoted_line_breaks else b"\r"):
@@ -63,14 +46,15 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     separated, encoding = f"separated by {_CALLED.get(delimiter, repr(delimiter))}", declared.encoding.upper()
     which = f"line {above + 1}" if above else "a first line"
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
-
-    def refused(_: BaseException) -> InvalidDataError:
-        return InvalidDataError("source", shown, expected, _hint(content, declared))
-
-    with TranslatedErrors(refused, csv.Error, ValueError):
+    line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
+    other = _other_delimiter(content, delimiter, line_breaks)
+    undecoded = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
+    hint = other or (undecoded if decoded(content) is None else line_breaks)
+    unlisted = InvalidDataError("source", shown, expected, hint)
+    with TranslatedErrors(lambda _: unlisted, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
-    if not any(names) or (len(names) == 1 and _other_delimiter(content, declared)):
-        hint = _other_delimiter(content, declared) or (_MORE.format(above) if above else _TITLES)
+    if not any(names) or (len(names) == 1 and other):
+        hint = other or (_MORE.format(above) if above else _TITLES)
         raise InvalidDataError("source", shown, f"the names of columns, {separated}", hint)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
@@ -80,25 +64,15 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
-def _hint(header: bytes, declared: Format) -> str:
-    """The hint for a header that is no list of names, or not in UTF-8."""
-    if found := _other_delimiter(header, declared):
-        return found
-    if decoded(header) is None:
-        return "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
-    return "" if declared.quoted_line_breaks else _LINE_BREAKS
-
-
-def _other_delimiter(header: bytes, declared: Format) -> str:
+def _other_delimiter(header: bytes, delimiter: str, line_breaks: str) -> str:
     """The hint for a header whose fields may be separated by something else.
 
     The file is refused all the same: without a header line this is a person's row, and its separator would decide how
     everybody's rows are read.
     """
     for word, separator in DELIMITER_WORDS.items():
-        if separator != delimiter_of(declared) and separator.encode() in header:
+        if separator != delimiter and separator.encode() in header:
             also = " and, if decimals have commas, `thousands='.'` `decimal=','`" if separator == ";" else ""
-            line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
             looks = f"It looks separated by {_CALLED[separator]}."
             return f"{looks} If it is, declare the format: `delimiter={word!r}`{also}. {line_breaks}".rstrip()
     return ""
@@ -108,7 +82,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some fields of every line that can be read, in batches of nullable text columns."""
     declared, width, quoted = asked.declared, len(asked.among), asked.declared.quoted_line_breaks
     places = [asked.among.index(column) for column in asked.columns]
-    delimiter = ord(delimiter_of(declared))
+    delimiter = ord(declared.delimiter or ",")
     with closing(opened(asked.path, declared.encoding, asked.advance)) as text:
         header, rest = lines.header_and_rest(text, asked.shown, declared)
         after = declared.skip_lines + header.count(b"\n") + 2
@@ -126,13 +100,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
 def _fields_of_lines(
     raw: NDArray[np.uint8], width: int, delimiter: int, *, quoted: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The positions of the fields.
-
-    Args:
-        raw: bytes that end in a line break.
-        width: number of fields a line has to have.
-        delimiter: the byte between them.
-        quoted: whether line breaks inside quotes are no ends of lines.
+    """The positions of the fields of lines, which end in a line break, where each line has to have `width` of them.
 
     Returns:
         Positions of all separators (delimiters outside quotes, and line breaks), -1 before the first; for each line to
@@ -145,11 +113,8 @@ def _fields_of_lines(
     at = np.flatnonzero(special | quotes if has_quotes else special)
     kind = raw[at]
     balanced = None
-    if has_quotes and quoted:
-        separates = (kind != _QUOTE) & (np.cumsum(kind == _QUOTE) % 2 == 0)
-        at, kind = at[separates], kind[separates]
-    elif has_quotes:
-        separates, balanced = _outside_quotes(kind, delimiter)
+    if has_quotes:
+        separates, balanced = _outside_quotes(kind, delimiter, quoted=quoted)
         at, kind = at[separates], kind[separates]
     at = np.concatenate([[-1], at])
     last = np.flatnonzero(kind == _NEWLINE) + 1
@@ -161,9 +126,13 @@ def _fields_of_lines(
     return at, first[keep], begin[~keep & ~is_blank]
 
 
-def _outside_quotes(kind: NDArray[np.uint8], delimiter: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _outside_quotes(
+    kind: NDArray[np.uint8], delimiter: int, *, quoted: bool
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
     """Which special bytes are separators, counting quotes from the start of the line; lines with paired quotes."""
     seen = np.cumsum(kind == _QUOTE)
+    if quoted:
+        return (kind != _QUOTE) & (seen % 2 == 0), None
     ends = np.flatnonzero(kind == _NEWLINE)
     before = np.concatenate([[0], seen[ends][:-1]])
     inside = (seen - np.repeat(before, np.diff(ends, prepend=-1))) % 2 == 1

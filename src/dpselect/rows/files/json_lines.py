@@ -1,19 +1,9 @@
-r"""JSON lines: each line is one object, read alone, so that how a line is read never depends on another line.
-
-- The columns are the keys of the first line, and those of the objects in it as ``address.city``; keys that only later
-  lines have cannot be used. A line's own key ``address.city`` comes before that in an object.
-- A line is left out if it is longer than 1 MiB, not UTF-8, not one JSON object, or nested more than 200 levels deep.
-- If a line has a key twice, the last one counts; a key that the line does not have is missing.
-- A number is the text as written, text is itself, ``true`` and ``false`` are these words; ``null``, lists and objects
-  are missing, and so are ``NaN``, ``Infinity`` and ``-Infinity``, which some programs write. Candidates decide how the
-  text is read, as in CSV.
+"""JSON lines, by the rules of docs/files.md: each line is one object, and how it is read depends on no other line.
 
 General readers guess types from the rows, round numbers, read more than JSON, or stop at a bad line. Python's own reads
 one line exactly, but takes ten times as long as all the rest. So a regular expression finds the lines that are easy to
 read, in a block at once: objects without others inside, and without backslashes. In these each quote begins or ends
-text, and cells are cut out where they stand. Python reads the others.
-
-Proof that this keeps the sensitivity: ``proofs/counting.md``.
+text, and cells are cut out where they stand. Python reads the others. Proof: ``proofs/counting.md``.
 """
 
 from __future__ import annotations
@@ -49,24 +39,18 @@ from dpselect.rows.files.lines import Reading, opened
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
-
 _BLANK = r"[ \t\r]*"
 _TEXT = r'"[^"\\\x00-\x1f]*"'
 _NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _MEMBER = f"{_TEXT}[ \\t]?:[ \\t]?({_TEXT}|{_NUMBER}|true|false|null|NaN|Infinity){_BLANK}"
 _EASY = rf"^{_BLANK}\{{{_BLANK}({_MEMBER}(,{_BLANK}{_MEMBER})*)?\}}{_BLANK}\n$"
 """A line that is easy to read, with at most one blank on each side of a colon."""
-
 _IN_QUOTES = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
 
 
 def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tuple[Column, ...]:
-    """The keys of the first line, in alphabetical order.
-
-    Raises:
-        InvalidDataError: the first line is not a JSON object with text for keys. Its content is never quoted: it is the
-            first person's row.
-    """
+    """The keys of the first line, in alphabetical order. It is never quoted: it is the first person's row."""
     with closing(opened(path)) as text:
         line, _ = lines.header_and_rest(text, shown)
     try:
@@ -185,9 +169,6 @@ def _stops(
         ends = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))
         stop[is_padded] = ends[np.searchsorted(ends, value[is_padded])]
     return stop
-
-
-_READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
 
 
 def _row(line: str) -> dict[str, Any] | None:

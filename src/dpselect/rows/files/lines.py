@@ -1,14 +1,7 @@
 """Text files as blocks of whole lines of UTF-8, however they are encoded or compressed.
 
-A line break always ends a line, so that no line depends on another. Only if the caller declares it, a line break inside
-quotes does not: then quotes are counted from the header on, and one that nobody closes swallows the lines after it.
-
 Bytes that mean nothing in an encoding become bytes that mean nothing in UTF-8 either, at the same place: the field that
 has them is missing, as in a file of UTF-8, and everything else is read as before.
-
-- In an encoding of one byte a character each byte is decoded by itself.
-- In UTF-16 the file is a sequence of units of 16 bits, and a line ends at the unit of a line break. Half of a pair of
-  surrogates, with something else after it, spoils itself alone.
 """
 
 from __future__ import annotations
@@ -32,21 +25,12 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 LONGEST_LINE = 1 << 20
 """Bytes of a line in UTF-8, without its line break; longer ones are left out."""
-
-BLOCK = 1 << 22
-"""Bytes that are read at a time; of what is compressed a quarter, which takes as long, so that Ctrl-C is heard soon."""
-
-START = 1 << 16
-"""Bytes of the beginning of a file that are read at a time."""
-
+BLOCK, START = 1 << 22, 1 << 16
+"""Bytes that are read at a time, and first; of what is compressed a quarter, so that Ctrl-C is heard as soon."""
 _MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
-_UTF8_MARK = codecs.BOM_UTF8
 _A_FILE = Shown("<file>")
 PLAIN = Format()
 """Of files of which nothing is declared."""
-
-_INVALID = b"\xff"
-"""Stands for an incomplete character at the end of a file."""
 
 
 def ignored(_: Any) -> None:
@@ -58,11 +42,9 @@ class Reading:
     """What is to be read of one file.
 
     Attributes:
-        path: of a file whose columns were read before.
-        columns: those wanted, in this order.
-        among: all its columns.
+        path, shown: of the file; its name in errors.
+        columns, among: those wanted, in this order; all that it has.
         declared: how its cells are written.
-        shown: its name in errors.
         advance: called with the number of bytes read since the last call.
         numbered: whether lines of text have their numbers in the file, from 1, in a column behind the others.
         skipped: called with the numbers of lines, blank ones aside, that cannot be read since the last call.
@@ -98,17 +80,7 @@ def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[
 def opened(
     path: str, encoding: str = "utf-8", advance: Callable[[int], None] = ignored, shown: Shown = _A_FILE
 ) -> Generator[bytes]:
-    """The text of a file as blocks of UTF-8, without a byte order mark.
-
-    Args:
-        path: of the file.
-        encoding: one of `dpselect.formats.ENCODINGS`.
-        advance: called with the number of bytes of the file read since the last call.
-        shown: its name in errors.
-
-    Raises:
-        InvalidDataError: it should be UTF-16, and has no byte order mark.
-    """
+    """The text of a file as blocks of UTF-8, without a byte order mark; UTF-16 has to have one."""
     with closing(blocks_of(path, advance)) as blocks:
         text: Iterator[bytes] = blocks
         if encoding == "utf-16":
@@ -119,7 +91,7 @@ def opened(
                 raise InvalidDataError("source", shown, "UTF-16 with a byte order mark, as the format says", hint)
             (encoding,), text = known, chain([start[2:]], blocks)
         text = text if encoding == "utf-8" else _transcoded(text, encoding)
-        yield first_bytes(text, len(_UTF8_MARK)).removeprefix(_UTF8_MARK)
+        yield first_bytes(text, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         yield from text
 
 
@@ -138,19 +110,13 @@ def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     yield from filter(None, (decoder.decode(block).encode("utf-8", errors) for block in blocks))
     if decoder.getstate()[0]:  # of a file that is cut off within a unit, or within a pair of them
-        yield _INVALID
+        yield b"\xff"
 
 
 def header_and_rest(text: Iterator[bytes], shown: Shown, declared: Format = PLAIN) -> tuple[bytes, Iterator[bytes]]:
     """The line that names the columns, without its end, and the text after it.
 
-    Args:
-        text: from its beginning.
-        shown: its name in errors.
-        declared: how many lines before it are left out, and whether line breaks inside quotes are part of it.
-
-    Raises:
-        InvalidDataError: the line is too long. It is never quoted, because it may be the first person's row.
+    If it is too long it is refused, and never quoted, because it may be the first person's row.
     """
     for _ in range(declared.skip_lines):
         for block in text:
@@ -169,12 +135,7 @@ def header_and_rest(text: Iterator[bytes], shown: Shown, declared: Format = PLAI
 
 
 def _ends(block: bytes, inside: int) -> tuple[int, int, int]:
-    """Behind the first and the last line break outside quotes, or 0; and 1 if the block ends inside quotes, else 0.
-
-    Args:
-        block: some text.
-        inside: the same of the text before.
-    """
+    """Behind the first and the last line break outside quotes, or 0; and 1 if the text ends `inside` quotes, else 0."""
     raw = np.frombuffer(block, np.uint8)
     open_quotes = (inside + np.cumsum(raw == ord('"'), dtype=np.int32)) % 2
     ends = np.flatnonzero((raw == ord("\n")) & (open_quotes == 0)) + 1
@@ -184,16 +145,10 @@ def _ends(block: bytes, inside: int) -> tuple[int, int, int]:
 def whole_lines(
     text: Iterator[bytes], first: int = 1, skipped: Callable[[list[int]], None] = ignored, *, quoted: bool = False
 ) -> Iterator[tuple[int, bytes]]:
-    """The text in blocks that end in a line break, each with the number of its first line.
+    """The text in blocks that end in a line break, each with the number of its first line; that of the text is `first`.
 
     Lines that are too long may be missing, and are `skipped`. With `quoted` no block ends inside quotes; what follows a
     quote that nobody closes is skipped as one line.
-
-    Args:
-        text: some lines.
-        first: the number of the first of them.
-        skipped: called with the numbers of lines that are missing.
-        quoted: whether line breaks inside quotes are no ends of lines.
     """
     pending, skipping, inside = b"", False, 0
     for chunk in filter(None, text):
