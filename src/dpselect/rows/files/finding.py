@@ -1,8 +1,6 @@
-"""Which files a source names, and of which kind they are.
+"""Which files a source names, and of which kind they are: by the ends of their names, and by their first bytes.
 
-A source is a path, a glob, a list of paths, or a folder: with a partition of rows in each folder, or written as a whole
-by Spark. A file is read once, whatever links lead to it: its rows would count twice, and one person's contribution with
-them. Kinds are found by the end of the name, and checked against the first bytes.
+A file is read once, whatever links lead to it: its rows would count twice, and one person's contribution with them.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -31,10 +30,7 @@ _OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("she
 
 
 class FileKind(Enum):
-    """What a file is: its file name endings, its reader, what errors call it, and the words of a format that fit it.
-
-    Some have columns with types, others are text with cells between delimiters.
-    """
+    """What a file is: its file name endings, its reader, what errors call it, and the words of a format that fit it."""
 
     CSV = (".csv .txt", "csv_lines", "a CSV file", _OF_LINES, "CSV files")
     TAB_SEPARATED = (".tsv .tab", "csv_lines", "a file of tab-separated values", _OF_LINES, "tab-separated values")
@@ -78,24 +74,17 @@ _SIGNATURES = {
 }
 """The bytes that each begins with."""
 
-_UTF_16 = "UTF-16"
 _OTHER_CONTENT = {
     b"PAR1": "Parquet",
     b"PARE": "encrypted",
     b"\x1f\x8b": "compressed by gzip",
     b"PK\x03\x04": "a zip archive",
-    b"\xff\xfe": _UTF_16,
-    b"\xfe\xff": _UTF_16,
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16"),
 }
 
 
 def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind:
-    """The kind by the end of the name, confirmed by the first bytes.
-
-    Raises:
-        InvalidDataError: the name has another ending; the file is empty, cannot be opened or is of another kind; or
-            the declared format does not fit such a file.
-    """
+    """The kind by the end of the name, confirmed by the first bytes; the declared format has to fit it."""
     kind = named_kind(path)
     if kind is None:
         hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
@@ -125,16 +114,15 @@ def named_kind(path: str) -> FileKind | None:
 
 def _other_content(kind: FileKind, start: bytes, declared: Format | None) -> str:
     """What a file holds instead, if it does not begin as its name says."""
-    signature, encoding = _SIGNATURES.get(kind), "" if declared is None else declared.encoding
     found = next((content for other, content in _OTHER_CONTENT.items() if start.startswith(other)), "")
-    if signature is not None:
+    if (signature := _SIGNATURES.get(kind)) is not None:
         also = " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
         hint = f"Its content is {found or 'something else'}.{also if kind is FileKind.ARROW else ''}"
         return "" if start.startswith(signature) else hint
-    if not found or (found is _UTF_16 and encoding.startswith("utf-16")):
+    if not found or (found == "UTF-16" and declared is not None and declared.encoding.startswith("utf-16")):
         return ""
     way = "Declare the format: `encoding='utf-16'`." if "encoding" in kind.words else "Convert it to UTF-8 first."
-    return f"Its content is {found}. {way if found is _UTF_16 else ''}".rstrip()
+    return f"Its content is {found}. {way if found == 'UTF-16' else ''}".rstrip()
 
 
 def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
@@ -149,8 +137,6 @@ def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
 
 
 _DAMAGED = "It is cut off, damaged or encrypted, or was changed while it was read."
-
-
 _TABLES = (
     ("_delta_log", "a Delta", "give Dataset the folder that contains _delta_log (extra: delta)"),
     (
@@ -164,11 +150,7 @@ _TABLES = (
 
 
 def refuse_tables_of_formats(paths: Sequence[str], labels: Sequence[Shown]) -> None:
-    """Refuse files and folders, called by their labels, that belong to a table format.
-
-    Raises:
-        InvalidDataError: one of the folders, or a folder above it, contains the log or metadata of a table format.
-    """
+    """Refuse files and folders, called by their labels, in or below a folder with the log of a table format."""
     looked_at = set[str]()
     for path, shown in zip(paths, labels, strict=True):
         for start in (os.path.abspath(path), os.path.realpath(path)):  # also above a link's target
@@ -184,12 +166,9 @@ def refuse_tables_of_formats(paths: Sequence[str], labels: Sequence[Shown]) -> N
 
 _SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
 """Signs that a source that is no file is an address, and may contain a password."""
-
 _PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
 """The name of a folder with the rows that have one value in one column."""
-
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
-"""The value of rows that have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +177,8 @@ class Found:
 
     Attributes:
         shown: how errors and ``repr`` speak of all of them.
-        paths: of the files.
-        labels: how errors speak of each: the name of a file that only a glob or a folder held might be a person's.
-        partition: names of the columns that the folders name.
-        values: of each file, its values in these columns.
+        paths, labels: how errors speak of each, as a name that only a glob or a folder holds may be a person's.
+        partition, values: names of the columns that the folders name, and the values of each file in them.
     """
 
     shown: str
@@ -226,11 +203,7 @@ def is_named(source: object) -> bool:
 
 
 def found(source: object) -> Found:
-    """The files that `source` names.
-
-    Raises:
-        InvalidDataError: no such files, twice the same, or a folder that is not partitioned by columns.
-    """
+    """The files that `source` names."""
     if (paths := several(source)) is not None:
         return _listed([str(path) for path in paths])
     if not isinstance(source, str | Path) or not str(source) or "\0" in str(source):
@@ -239,13 +212,12 @@ def found(source: object) -> Found:
     if os.path.isdir(text) and (whole := _as_a_whole(text)) is not None:
         return whole
     matching = tuple(_matching_files(text))
-    return Found(repr(text), matching, _numbered(repr(text), len(matching)))
+    return Found(repr(text), matching, _labels(repr(text), len(matching)))
 
 
-def _numbered(shown: str, count: int) -> tuple[Shown, ...]:
-    if count == 1:
-        return (Shown(shown),)
-    return tuple(Shown(f"{shown} (file {at + 1} of {count} in sorted order)") for at in range(count))
+def _labels(shown: str, count: int) -> tuple[Shown, ...]:
+    which = [f" (file {at + 1} of {count} in sorted order)" for at in range(count)] if count > 1 else [""]
+    return tuple(Shown(f"{shown}{each}") for each in which)
 
 
 def _listed(paths: list[str]) -> Found:
@@ -279,36 +251,34 @@ def _as_a_whole(folder: str) -> Found | None:
     if not is_done and not is_divided:
         return None
     shown = repr(folder)
+    refused = partial(InvalidDataError, "source", Shown(shown))
     refuse_tables_of_formats([folder], [Shown(shown)])
-    parts: dict[object, tuple[str, tuple[tuple[str, str | None], ...]]] = {}
+    parts: dict[object, tuple[str, list[tuple[str, str | None]]]] = {}
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(folders) if is_divided else []
         levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
         above = {_identity(os.path.join(folder, *levels[:depth])) for depth in range(len(levels) + 1)}
         if any(_identity(os.path.join(inside, each)) in above for each in folders):
-            raise InvalidDataError("source", Shown(shown), "a folder without links that lead back into it")
+            raise refused("a folder without links that lead back into it")
+        found = [each for each in map(_PARTITION.fullmatch, levels) if each]
+        values = [(unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in found]
         for name in sorted(name for name in names if not name.startswith((".", "_"))):
-            matches = [_PARTITION.fullmatch(level) for level in levels]
-            if is_divided and (not matches or None in matches):
+            if is_divided and not len(found) == len(levels) > 0:
                 expected = "a folder in which all files are in folders such as year=2026/month=11"
-                raise InvalidDataError("source", Shown(shown), expected, "One file is in another place.")
-            values = tuple(
-                (unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in matches if each
-            )
+                raise refused(expected, "One file is in another place.")
             path = os.path.join(inside, name)
             if is_done and not os.path.getsize(path):
                 continue
             if parts.setdefault(_identity(path), (path, values))[1] != values:
                 expected = "folders that give each file one value in each column"
-                raise InvalidDataError("source", Shown(shown), expected, "Links lead to one file from two folders.")
+                raise refused(expected, "Links lead to one file from two folders.")
     if not parts:
-        raise InvalidDataError("source", Shown(shown), "a folder with files in it", _NO_FILES)
+        raise refused("a folder with files in it", _NO_FILES)
     (columns, *others) = {tuple(column for column, _ in values) for _, values in parts.values()}
     if others:
-        expected = "folders that name the same columns, in the same order, for every file"
-        raise InvalidDataError("source", Shown(shown), expected)
+        raise refused("folders that name the same columns, in the same order, for every file")
     held = tuple(tuple(value for _, value in values) for _, values in parts.values())
-    return Found(shown, tuple(path for path, _ in parts.values()), _numbered(shown, len(parts)), columns, held)
+    return Found(shown, tuple(path for path, _ in parts.values()), _labels(shown, len(parts)), columns, held)
 
 
 def _matching_files(source: str) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
@@ -17,20 +18,16 @@ from dpselect.rows.files.lines import Reading, ignored, numbered_lines
 
 _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 """Characters that the engine might read as a pattern or a protocol."""
-
 _LINES = 1 << 40
 """More than a file has: the lines of the next one are counted from there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FileSource(Source):
-    """One table in one or more files of the same format.
-
-    Their columns may differ: a question needs those alike that it asks for.
+    """One table in files of the same format, whose columns may differ; those that a question asks for have to be alike.
 
     Attributes:
-        files: where they are, and which columns their folders name.
-        kind: the kind of all files.
+        files, kind: where they are, and the kind of all of them.
         held: the columns of each file.
         partition: the columns that folders name, whose values are text.
         declared: how their cells are written.
@@ -48,12 +45,6 @@ class FileSource(Source):
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
         """The table at a path, a glob, a list or a folder. The schema of every file is checked.
 
-        Args:
-            source: the path of a file, text files also with ``.gz`` or ``.zst`` behind it; a glob (``*``, ``?``,
-                ``[...]``, ``**``); a list of paths; or a folder with folders such as ``year=2026`` in it. A path that
-                exists is taken literally, whatever characters it has.
-            declared: how their cells are written.
-
         Raises:
             InvalidDataError: a file is missing, empty, unreadable or not what its name says; the files do not belong
                 together; or they are files of a table format (Delta, Iceberg, Hudi), which contain deleted rows. This
@@ -64,21 +55,20 @@ class FileSource(Source):
         kinds = [kind_of(path, shown, declared) for path, shown in opened]
         if {FileKind.PARQUET, FileKind.ORC} & set(kinds):
             refuse_tables_of_formats(files.paths, files.labels)
+        refused = partial(InvalidDataError, "source", Shown(files.shown))
         if len(set(kinds)) > 1:
-            expected = "files of one format, such as all .csv or all .parquet"
-            raise InvalidDataError("source", Shown(files.shown), expected)
+            raise refused("files of one format, such as all .csv or all .parquet")
         declared = declared or Format()
         if kinds[0] is FileKind.TAB_SEPARATED:
             declared = replace(declared, delimiter=declared.delimiter or "\t")
         held = tuple(_columns_in(path, kinds[0], shown, declared) for path, shown in opened)
         inside = _together(held, files.labels)
         if all(column.holds is Holds.UNLIKE for column in inside):
-            expected = "files with columns, one of them in common"
-            raise InvalidDataError("source", Shown(files.shown), expected)
+            raise refused("files with columns, one of them in common")
         partition = tuple(Column(name, Holds.ANYTHING) for name in files.partition)
         if {column.name for column in inside} & set(files.partition) or len(set(files.partition)) < len(partition):
             hint = "The names of the folders and the files have a column in common."
-            raise InvalidDataError("source", Shown(files.shown), "columns with different names", hint)
+            raise refused("columns with different names", hint)
         return cls(
             files.shown,
             (*inside, *partition),
@@ -185,13 +175,10 @@ def _together(held: Sequence[tuple[Column, ...]], labels: Sequence[Shown]) -> tu
 
 def _in_all(name: str, held: Sequence[dict[str, Column]], labels: Sequence[Shown]) -> Column:
     found = [each.get(name) for each in held]
-    first = found[0]
     for column, label in zip(found, labels, strict=True):
-        if column != first:
-            said = [
-                f"{'is missing' if each is None else f'holds {each.holds}'} in {where}"
-                for each, where in ((first, labels[0]), (column, label))
-            ]
+        if column != found[0]:
+            both = (found[0], labels[0]), (column, label)
+            said = [f"{f'holds {each.holds}' if each else 'is missing'} in {where}" for each, where in both]
             return Column(name, Holds.UNLIKE, hint=f"It {' and '.join(said)}.")
     alike = [column for column in found if column is not None]
     return replace(alike[0], wide=all(each.wide for each in alike), stamp=all(each.stamp for each in alike))
