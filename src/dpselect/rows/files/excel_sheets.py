@@ -1,14 +1,7 @@
-"""One sheet of an Excel workbook (``.xlsx``): each cell as the text of its value, whatever its display.
-
-Cells have types of their own, and a column has none, so how a cell is read depends on that cell alone: a number is its
-digits, a date is written as ``2026-12-24``, with a time behind it unless that is midnight, and a truth value is
-``true`` or ``false``. Formulas are what the program that saved the file computed. Nothing and errors are missing. From
-there on it is like a CSV file: the first row has the names, and the question decides how the text is read.
+"""One sheet of an Excel workbook (``.xlsx``): each cell as the text of its value, by the rules of docs/files.md.
 
 The sheet is read row by row. The texts of a workbook are stored together and are held in memory, so a workbook whose
 parts take more than `MOST_BYTES` is refused; that is known from its directory, which no reader goes beyond.
-
-Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
 
 from __future__ import annotations
@@ -32,24 +25,16 @@ from dpselect.rows.files.lines import Reading
 
 MOST_BYTES = 1 << 29
 """Of all parts of a workbook together, uncompressed."""
-
 _ROWS = 1 << 12
 """In a batch."""
-
 _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
 """What a cell may raise, by its content alone."""
-
 Row = Mapping[int, Any]
 """Cells by their places, from 0."""
 
 
 def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
-    """The columns named in the header row of the sheet; those without a name are left out.
-
-    Raises:
-        InvalidDataError: no such sheet, several and none is chosen, no names, or two columns with the same name.
-        MissingExtraError: the extra ``excel`` is not installed.
-    """
+    """The columns named in the header row of the sheet; those without a name are left out."""
     with _opened(path, shown, declared) as (names, _):
         return tuple(Column(name, Holds.ANYTHING) for name in names)
 
@@ -96,7 +81,7 @@ def _opened(path: str, shown: Shown, declared: Format) -> Generator[tuple[dict[s
     warnings.filterwarnings("ignore", "Workbook contains no default style", module="openpyxl")
     reader = library.reader.excel.ExcelReader(path, read_only=True, data_only=True, keep_links=False)
     for part in ("properties", "custom", "theme", "chartsheet"):  # it stops at some of them, and none has rows
-        setattr(reader, f"read_{part}", _left_out)
+        setattr(reader, f"read_{part}", lambda *_: None)  # pyright: ignore[reportUnknownLambdaType]
     reader.read()
     with closing(reader.wb) as book:
         book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
@@ -113,22 +98,17 @@ def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
     with sheet._get_source() as source:
         parser = library.WorkSheetParser(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
         parser.parse_cell = partial(_cell, parser.parse_cell)
-        is_first = True
+        had_header = False
         for element in (each for _, each in library.iterparse(source) if each.tag == library.ROW_TAG):
             number, cells = parser.parse_row(element)
             element.clear()
-            if number < header:
-                continue
-            if is_first and number > header:
+            if number > header and not had_header:
                 yield {}
-            is_first = False
-            yield {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in cells}
-        if is_first:
+            had_header = had_header or number >= header
+            if number >= header:
+                yield {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in cells}
+        if not had_header:
             yield {}
-
-
-def _left_out(*_: object) -> None:
-    """In place of what openpyxl reads."""
 
 
 def _cell(read: Callable[[Any], Any], element: Any) -> Any:
@@ -140,17 +120,15 @@ def _cell(read: Callable[[Any], Any], element: Any) -> Any:
 
 
 def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
-    if sheet is not None:
-        found = [each for each in book.worksheets if each.title == sheet]
-        if not found:
-            hint = "Capitals and blanks in the name count."
-            raise InvalidDataError("sheet", Shown(repr(sheet)), "the name of a sheet of the workbook", hint)
-        return found[0]
     visible = [each for each in book.worksheets if each.sheet_state == "visible"]
-    if len(visible) != 1:
+    named = [each for each in book.worksheets if each.title == sheet]
+    if sheet is not None and not named:
+        hint = "Capitals and blanks in the name count."
+        raise InvalidDataError("sheet", Shown(repr(sheet)), "the name of a sheet of the workbook", hint)
+    if sheet is None and len(visible) != 1:
         hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
         raise InvalidDataError("source", shown, "a workbook with one sheet, or the name of one", hint)
-    return visible[0]
+    return (named or visible)[0]
 
 
 def _text(cell: Any) -> str | None:
@@ -168,8 +146,7 @@ def _text(cell: Any) -> str | None:
 
 
 def _number(value: float) -> str:
-    is_whole = abs(value) < EXACT and value == int(value)
-    return str(int(value)) if is_whole else repr(value)
+    return str(int(value)) if abs(value) < EXACT and value == int(value) else repr(value)
 
 
 def _date(days: float, cell: Any) -> str:

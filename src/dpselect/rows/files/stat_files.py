@@ -1,11 +1,7 @@
 """Stata (``.dta``) and SPSS (``.sav``) files, through the library pyreadstat, some rows at a time.
 
-What a column holds is said by the file's description of it, and by no row: numbers (as doubles, whatever their width in
-the file), text, dates, or timestamps. Values are read as they are stored: 1, and not its label "Yes". What the file
-calls missing is missing.
-
 The library stops at the first text that is not in the encoding of the file. Whether reading succeeds must not depend on
-a cell, so each byte is asked for as a character of Latin-1, and then read in the right encoding, each text by itself.
+a cell, so each byte is asked for as a character of Latin-1, and each text is then read in the right encoding by itself.
 """
 
 from __future__ import annotations
@@ -26,7 +22,6 @@ from dpselect.rows.files.lines import Reading
 
 _STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
 """1 January 1960 and 14 October 1582, in days from 1970."""
-
 _DAY = 86_400
 _SPSS_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE")
 _SPSS_STAMPS = ("DATETIME", "YMDHMS")
@@ -42,7 +37,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every row, in batches."""
     path, columns = asked.path, asked.columns
     about = _read(path, metadataonly=True)[1]
-    encoding, is_stata = _encoding(path, about), _is_stata(path)
+    encoding, is_stata = _encoding(path, about), path.lower().endswith(".dta")
     names = [column.name.encode(encoding).decode("latin-1") for column in columns]
     read, start = BATCH_ROWS, 0
     while read == BATCH_ROWS:
@@ -54,16 +49,12 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     asked.advance(os.path.getsize(path))
 
 
-def _is_stata(path: str) -> bool:
-    return path.lower().endswith(".dta")
-
-
 def _read(path: str, **how: Any) -> tuple[Any, Any]:
     try:
         library = import_module("pyreadstat")
     except ImportError:
         raise MissingExtraError("Stata and SPSS files", "stata") from None
-    return (library.read_dta if _is_stata(path) else library.read_sav)(path, output_format="dict", **how)
+    return (library.read_dta if path.lower().endswith(".dta") else library.read_sav)(path, output_format="dict", **how)
 
 
 def _column(name: str, about: Any) -> Column:
@@ -80,7 +71,7 @@ def _column(name: str, about: Any) -> Column:
 def _encoding(path: str, about: Any) -> str:
     """Of the text in the file. Stata has none that is said: it is UTF-8 from version 14 on, and Windows' before."""
     encoding = about.file_encoding
-    if _is_stata(path):
+    if path.lower().endswith(".dta"):
         with open(path, "rb") as file:
             start = file.read(31)
         encoding = "utf-8" if start[:11] == b"<stata_dta>" and start[28:31] >= b"118" else "cp1252"

@@ -14,27 +14,14 @@ from typing import Any
 from dpselect.errors import Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds, check_names
-from dpselect.rows.duckdb.arrow import (
-    BATCH_ROWS,
-    PIECE_BYTES,
-    RecordBatch,
-    columns_of,
-    first_of,
-    pa,
-    pc,
-    plain_batches,
-    pq,
-    sliced,
-    taken,
-)
+from dpselect.rows.duckdb import arrow
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, pa, pc, plain_batches, pq
 from dpselect.rows.files.lines import Reading
 
 _READ_BYTES = 1 << 18
 """Bytes of text read at a time if all rows were equally long; a small number, because they are not."""
-
 _BUFFER_BYTES = 1 << 20
 """Bytes of each column read from disk at a time; without this limit it would be a whole row group."""
-
 _BYTES_OF_A_REFERENCE = 8
 """If the average text of a row takes fewer bytes than this, it is stored in a dictionary."""
 
@@ -43,7 +30,7 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
     """The columns of the file's schema, and the fields of its structs; two columns of the same name are refused."""
     found = schema(path)
     check_names(found.names, shown=str(shown))
-    return columns_of(found)
+    return arrow.columns_of(found)
 
 
 def schema(path: str) -> Any:
@@ -53,13 +40,13 @@ def schema(path: str) -> Any:
 
 
 def rows(asked: Reading) -> Iterator[RecordBatch]:
-    """Some columns of every row, in batches, in types that no later step can stumble over."""
+    """Some columns of every row, in batches."""
     names = [column.name for column in asked.columns]
     with pa.OSFile(asked.path) as file:
         is_parquet = _starts_with(file, b"PAR1")
         for batch, share in _of_parquet(asked.path, asked.columns) if is_parquet else _of_others(file, names):
             asked.advance(int(share * os.path.getsize(asked.path)))
-            for arrays in sliced([batch], names):
+            for arrays in arrow.sliced([batch], names):
                 yield from plain_batches(arrays, asked.columns, names)
 
 
@@ -82,7 +69,7 @@ def _opened(file: Any, **options: Any) -> Any:
 def _of_others(file: Any, names: Sequence[str]) -> Iterator[tuple[RecordBatch, float]]:
     """Batches of an Arrow file or stripes of an ORC file, and which part of the file each is."""
     opened = _opened(file)
-    first = first_of(opened.schema, names)
+    first = arrow.first_of(opened.schema, names)
     if hasattr(opened, "nstripes"):
         # A name with a point in it would be taken for a path into a nested column.
         wanted = None if any("." in name for name in first) else first
@@ -104,7 +91,7 @@ def _of_parquet(path: str, columns: Sequence[Column]) -> Iterator[tuple[RecordBa
     for position in range(metadata.num_row_groups):
         written_out, repeated, batch_rows = _plan(metadata.row_group(position), columns)
         for name in written_out:
-            if _longest_repeated(path, metadata, position, name) * batch_rows > PIECE_BYTES:
+            if _longest_repeated(path, metadata, position, name) * batch_rows > arrow.PIECE_BYTES:
                 repeated.append(name)
         with _parquet(path, metadata, repeated) as file:
             for batch in file.iter_batches(batch_size=batch_rows, row_groups=[position], columns=names):
@@ -121,7 +108,7 @@ def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int
     with _parquet(path, metadata, [name]) as file:
         # The first row comes with the whole dictionary.
         batches = file.iter_batches(batch_size=1, row_groups=[position], columns=[name])
-        column: Any = next((taken(batch, [name])[0] for batch in batches), None)
+        column: Any = next((arrow.taken(batch, [name])[0] for batch in batches), None)
     if not isinstance(column, pa.DictionaryArray) or not len(column.dictionary):
         return 0
     return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
@@ -131,8 +118,8 @@ def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], 
     """How to read a row group with a limited amount of text at a time.
 
     Returns:
-        The columns whose text is, on average, written out in each row; the columns whose text is in a dictionary, to be
-        read as such; and the number of rows at a time, smaller if rows are long.
+        Columns whose text is, on average, written out in each row; those whose text is in a dictionary, to be read as
+        such; and the number of rows at a time, smaller if rows are long.
     """
     sizes = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
     for place in range(group.num_columns):
