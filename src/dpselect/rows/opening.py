@@ -14,12 +14,12 @@ from typing import Any
 
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
-from dpselect.rows import frames
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import cut_off
 from dpselect.rows.files.finding import is_named, several
 from dpselect.rows.files.source import FileSource
+from dpselect.rows.frames.frame import frame_source
 from dpselect.rows.table import Engine, Table
 from dpselect.server_urls import may_tell_password
 
@@ -59,7 +59,7 @@ def open_table(
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     _refuse_name(table)
     with cut_off:
-        found = _files(source, format) if are_files else frames.frame_source(source)
+        found = _files(source, format) if are_files else frame_source(source)
     if found is not None:
         if format is not None and not isinstance(found, FileSource):
             format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")

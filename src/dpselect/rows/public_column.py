@@ -13,7 +13,7 @@ from dpselect.rows.duckdb.scan import LINE, Source
 from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files.lines import ignored
 from dpselect.rows.files.source import FileSource
-from dpselect.rows.frames import frame_source
+from dpselect.rows.frames.frame import frame_source
 from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.kinds import CONVERSIONS, Member, kind_of
 

@@ -26,7 +26,7 @@ from dpselect.privacy import neighbouring_relation
 from dpselect.questions.features import BestFeatures, PublicFeatures
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
-from dpselect.rows.frames import check_distinct_names
+from dpselect.rows.frames.frame import check_distinct_names
 from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (

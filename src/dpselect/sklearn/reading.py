@@ -25,7 +25,7 @@ from dpselect.questions.features import HIGHEST_WEIGHT, MOST_CELLS
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import Array, pa, pc
 from dpselect.rows.duckdb.scan import Source
-from dpselect.rows.frames import single_columns
+from dpselect.rows.frames.frame import single_columns
 from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array, place_of_object
 from dpselect.summaries import PublicBins, PublicCandidates
 

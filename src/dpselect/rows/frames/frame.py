@@ -1,15 +1,17 @@
-"""A table that a library holds: a schema and a stream of Arrow. Each question asks for them again; none modifies it.
+"""Tables that libraries hold: a schema and a stream of Arrow. Each question asks for them again; none modifies them.
 
-Polars, DuckDB's relations and tables of Ibis compute the columns that a question needs.
+Each is recognised by the name of its type: no unused library is imported. To read one more is a function that makes a
+`Frame`, and a line in `_READERS`. Polars, DuckDB's relations and tables of Ibis compute the columns that are needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from importlib import import_module
+from typing import Any, Self, cast
 
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.rows.columns import Column, Holds, check_names
 from dpselect.rows.duckdb.arrow import (
     BATCH_ROWS,
@@ -26,15 +28,23 @@ from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import ASK, TranslatedErrors, changed, reading
 
+_READERS = {
+    ("deltalake", "DeltaTable"): "table_formats.of_delta",
+    ("pyiceberg", "Table"): "table_formats.of_iceberg",
+    ("pandas", "DataFrame"): "pandas_frame.of_pandas",
+    ("polars", "DataFrame"): "frame.of_polars",
+    ("polars", "LazyFrame"): "frame.of_polars",
+    ("_duckdb", "DuckDBPyRelation"): "frame.of_relation",
+    ("duckdb", "DuckDBPyRelation"): "frame.of_relation",
+    ("ibis", "Table"): "frame.of_ibis",
+}
+"""By the library and the name of a type, what reads it."""
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
 """What a library may hand over in place of a type."""
-
 _ROWS_OF_TEXT = 1 << 10
 """At a time, from DuckDB: it returns at most 2 GiB of text together."""
-
 _ODD = ("bit", "bignum")
 """Types of DuckDB's that reach Arrow as bytes."""
-
 _LONGEST = 1 << 20
 """Bytes of text in a relation. Longer text is left out; otherwise it would decide whether DuckDB can answer."""
 
@@ -50,8 +60,7 @@ class Frame(Source):
         now: describes the rows as they are when it is called, and reads just these. Both may raise anything.
         rows: how many there are; 0: not known before the end.
         known_as: its id and its version, by which a ledger tells it from others; None: it has none.
-        hint: what to do if the library cannot answer.
-        expected: what errors expect of it.
+        hint, expected: what to do if the library cannot answer, and what errors expect of it.
     """
 
     now: Callable[[], Now]
@@ -62,11 +71,7 @@ class Frame(Source):
 
     @classmethod
     def of(cls, shown: str, now: Callable[[], Now], **about: Any) -> Self:
-        """A frame with the columns that its schema has now.
-
-        Raises:
-            InvalidDataError: the schema cannot be read, or has no columns, or two of one name.
-        """
+        """A frame with the columns that its schema has now."""
         frame = cls(shown, (), now, **about)
         with frame._reading():
             schema, _ = now()
@@ -213,3 +218,106 @@ def of_ibis(table: Any) -> Frame:
     with TranslatedErrors(lambda _: unbound):
         table.get_backend()
     return Frame.of(shown, now, hint=ASK)
+
+
+def frame_source(frame: object) -> Source | None:
+    """The rows of a frame, which each question reads again; None if `frame` is not a frame in memory.
+
+    Raises:
+        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; it can be
+            read only once; or a dictionary holds something else than arrays of one length.
+    """
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+        return of_table(table, f"<pyarrow {type(frame).__name__}>")
+    if isinstance(frame, dict):
+        return _of_arrays(cast("dict[object, object]", frame))
+    if isinstance(frame, pa.RecordBatchReader):
+        hint = "Give the table itself, for example reader.read_all()."
+        raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
+    if is_a(frame, "pyarrow", "Dataset"):
+        hint = "Give its files by their paths, or its rows by to_table()."
+        raise InvalidDataError("source", Shown("<pyarrow Dataset>"), "files or a table", hint)
+    for (library, name), reader in _READERS.items():
+        if is_a(frame, library, name):
+            module, _, function = reader.partition(".")
+            return getattr(import_module(f"{__package__}.{module}"), function)(frame)
+    return _of_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
+
+
+def is_a(value: object, library: str, name: str) -> bool:
+    """Whether `value` is an instance of the class `name` of `library`, by the names of its type's bases."""
+    return any(each.__name__ == name and each.__module__.partition(".")[0] == library for each in type(value).__mro__)
+
+
+def _of_arrays(given: dict[Any, Any]) -> Frame:
+    """The rows of columns that a dictionary names: lists or one-dimensional arrays of one length."""
+    shown, columns = Shown("<dict of arrays>"), dict[str, Any]()
+    if not given or not all(isinstance(name, str) for name in given):
+        raise InvalidDataError("source", shown, "a column for each of one or more names, which are text")
+    for name, column in given.items():
+        got = Shown(f"<dict of arrays, column {name!r}>")
+        unreadable = InvalidDataError("source", got, "a list or a one-dimensional array of values of one type")
+        if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+            raise unreadable
+        with TranslatedErrors(lambda _, said=unreadable: said, Exception):  # of any library; they may quote a value
+            columns[name] = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+    if len({len(column) for column in columns.values()}) > 1:
+        raise InvalidDataError("source", shown, "arrays of the same length")
+    return of_table(pa.table(columns), str(shown))
+
+
+def _of_stream(given: Any) -> Frame:
+    """The rows of anything with ``__arrow_c_stream__``; each question takes a new stream."""
+
+    def now() -> Now:
+        stream = pa.RecordBatchReader.from_stream(given)
+        return stream.schema, lambda names: stream
+
+    return Frame.of(f"<{type(given).__name__}>", now)
+
+
+def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:
+    """The columns of a frame, each as a table of its own, or the one of a series; None if `given` is neither.
+
+    Anything with the Arrow C interface is read once. Errors name the `argument` that it was given in.
+
+    >>> column = single_columns(pa.array([2**53 + 1, None]), argument="y")
+    >>> column.columns[0].holds, column.size()
+    (<Holds.INTEGERS: 'whole numbers'>, 2)
+    """
+    if is_a(given, "pandas", "DataFrame"):
+        columns = (given.iloc[:, place] for place in range(given.shape[1]))
+        return [_only_one(column.to_frame(str(column.name))) for column in columns]
+    if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):
+        return _only_one(import_module("pandas").DataFrame({argument: given}))
+    if is_a(given, "polars", "DataFrame"):
+        return [_only_one(column.to_frame()) for column in given.get_columns()]
+    if is_a(given, "polars", "Series"):
+        return _only_one(given.to_frame())
+    if not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
+        return None
+    from dpselect.mechanisms.scores import arrow_chunks
+
+    chunks = arrow_chunks(given)
+    if chunks is None:
+        got = Shown(f"<{type(given).__name__}>")
+        raise InvalidDataError(argument, got, "a table that can be read as an Arrow stream")
+    if not pa.types.is_struct(chunks.type):
+        return _only_one(pa.table({argument: chunks}))
+    return [_only_one(pa.table({argument: column})) for column in pa.Table.from_struct_array(chunks).columns]
+
+
+def _only_one(frame: Any) -> Source:
+    found = frame_source(frame)
+    assert found is not None, "it is a frame of a library that is known"
+    return found
+
+
+def check_distinct_names(given: Any, *, argument: str) -> None:
+    """Refuse a frame with two columns of the same name. Not needed for Polars, which has no such frames."""
+    names: list[Any] = list(given.columns) if is_a(given, "pandas", "DataFrame") else []
+    names = given.column_names if is_a(given, "pyarrow", "Table") else names
+    if len(set(names)) < len(names):
+        hint = "Two of them have the same."
+        raise InvalidDataError(argument, Shown(describe(given)), "columns with different names", hint)
