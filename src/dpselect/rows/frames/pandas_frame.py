@@ -1,8 +1,7 @@
 """pandas frames and NumPy arrays, read in chunks by their dtypes. Columns of Python objects are read as text.
 
-No object affects how another is read, and none can make reading fail. Objects are read by their actual type and by the
-methods of built-in types. An object's own attributes and methods (``__class__``, ``__float__``, ``__eq__``, ...) are
-not trusted: they may do anything, and may raise.
+Objects are read by their actual type and by the methods of built-in types. Their own attributes and methods are not
+trusted (``__class__``, ``__float__``, ``__eq__``, ...): they may do anything, and none can make reading fail.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, cuts, hol
 from dpselect.rows.frames.frame import Frame, Now
 
 Strings = list[str | None]
-"""A text for each row."""
+Number = bool | int | float | Decimal | Fraction
 
 
 def of_pandas(frame: Any) -> Frame:
@@ -104,19 +103,14 @@ def _in_arrow(dtype: Any) -> Any:
     return no_type() if masked is None else _in_arrow(masked)
 
 
-def _holds_objects(dtype: Any) -> bool:
-    return dtype.name == "object"
-
-
 def _hint(name: object, dtype: Any) -> str:
     """How to convert a column whose dtype counts as text or is refused."""
     cell = f"frame[{name!r}]"
-    categories = getattr(dtype, "categories", None)
-    if _holds_objects(dtype if categories is None else categories.dtype):
-        is_category = categories is not None
-        what = "It is a category over objects, which count" if is_category else "Its dtype is object, which counts"
+    is_category = getattr(dtype, "categories", None) is not None
+    if (dtype.categories.dtype if is_category else dtype).name == "object":
+        counts = "It is a category over objects, which count" if is_category else "Its dtype is object, which counts"
         return (
-            f"{what} as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
+            f"{counts} as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
             f"{cell}.astype('date32[pyarrow]'), for booleans {cell}.astype('boolean')."
         )
     is_sparse = type(dtype).__name__ == "SparseDtype"
@@ -128,8 +122,8 @@ def _reader(dtype: Any) -> Callable[[Any], Array | Strings]:
     name = type(dtype).__name__
     if name == "CategoricalDtype":
         known = _arrow(_reader(dtype.categories.dtype)(dtype.categories.array))
-        return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), known)
-    if _holds_objects(dtype):
+        return lambda chunk: pa.DictionaryArray.from_arrays(from_numpy(ma.masked_less(chunk.codes, 0)), known)
+    if dtype.name == "object":
         return lambda chunk: text_of_objects(np.asarray(chunk, object))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
         return lambda chunk: only_strings(np.asarray(chunk, object))
@@ -138,26 +132,14 @@ def _reader(dtype: Any) -> Callable[[Any], Array | Strings]:
     return lambda chunk: _joined(pa.array(chunk))
 
 
-def _codes(chunk: Any) -> Array:
-    codes = np.asarray(chunk.codes)
-    return pa.array(codes, mask=codes < 0)
-
-
 def _joined(array: Array) -> Array:
     """One array from several. They are converted first: Arrow cannot join more than 2 GiB of text in some types."""
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(each, holds_of(each.type)) for each in chunks])
 
 
-Number = bool | int | float | Decimal | Fraction
-
 _PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
-_EXACTLY: dict[type, Callable[[Any], Any]] = {
-    int: int.__int__,
-    float: float.__float__,
-    str: str.__str__,
-    Decimal: Decimal,
-}
+_EXACTLY: dict[type, Any] = {int: int.__int__, float: float.__float__, str: str.__str__, Decimal: Decimal}
 """Converts a value of a subclass to an equal value of the built-in type."""
 
 
@@ -169,9 +151,8 @@ def only_strings(values: Iterable[Any]) -> list[str | None]:
 def text_of_objects(values: Iterable[Any]) -> list[str | None]:
     """Objects as text: strings as they are, other values as in a CSV file. Equal numbers give equal text.
 
-    A whole number of any type is its digits; any other number is the shortest decimal of the nearest double. Dates are
-    ``2026-11-21``, booleans ``true`` and ``false``, infinities ``inf`` and ``-inf``, UUIDs as usual. Everything else is
-    None: None, NaN, numbers beyond all doubles, timestamps, bytes, lists, objects of other types.
+    A whole number of any type is its digits; any other number is the shortest decimal of the nearest double. UUIDs are
+    text, too. All else is None: NaN, numbers beyond all doubles, timestamps, bytes, lists, objects of other types.
 
     >>> text_of_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
     ['7', '7', '7', '7', '0.5', 'true', '2026-11-21', None, None]

@@ -1,11 +1,7 @@
 """Tables of Delta and Iceberg, through their own libraries: the rows that are there, streamed file by file.
 
-Arrow reads the files of a Delta table that needs nothing beyond them, whatever bytes a text has. A table with *deletion
-vectors* or *mapped columns* is read by the query engine inside deltalake, which stops at the first text that is not
-UTF-8. Whether reading succeeds must not depend on a row, so text of such a table is refused by its type.
-
-Of Iceberg only a table object is accepted: the folder alone does not tell which metadata is current. One data file is
-read at a time, because the library's own stream of a whole table reads several as a whole at once.
+A Delta table with *deletion vectors* or *mapped columns* is read by the query engine inside deltalake, which stops at
+the first text that is not UTF-8. Whether reading succeeds must not depend on a row, so its text is refused by its type.
 """
 
 from __future__ import annotations
@@ -25,23 +21,15 @@ from dpselect.rows.frames.frame import Frame, Now
 
 _PLAIN_FEATURES = frozenset({"timestampNtz"})
 """What a reader of the files alone may leave to them."""
-
-_MAPPED = "delta.columnMapping.mode"
-
 _LOG = "Its log is damaged, needs a later version of deltalake, or is in a folder whose name has a % sign."
 _GONE = "One of its files is damaged or gone."
-
 _NOT_TEXT = (
     "The table has deletion vectors or mapped columns, and the reader of those stops at text that is not UTF-8."
     " Write the files anew without them, in Spark: REORG TABLE ... APPLY (PURGE)."
 )
 _DELETES = "It may have equality deletes, which pyiceberg cannot apply: compact it, in Spark by rewrite_data_files."
-
 _BY_DELTALAKE, _BY_PYICEBERG = "a table that deltalake can read", "a table that pyiceberg can read"
-
 _ICEBERG = "<Iceberg table>"
-_WITHOUT_CATALOGUE = "static-table"
-"""What pyiceberg calls a table that was opened by the path of its metadata, which then follows."""
 
 
 def of_delta(given: Any) -> Frame:
@@ -50,16 +38,14 @@ def of_delta(given: Any) -> Frame:
     Args:
         given: the table's folder, whose newest version each question reads; or a ``deltalake.DeltaTable``, which stays
             at the version that it has.
-
-    Raises:
-        MissingExtraError: the extra ``delta`` is not installed.
-        InvalidDataError: the log is damaged, the table needs what deltalake cannot do, or it has no columns.
     """
 
     def now() -> Now:
         table = _delta(given, shown)
         with reading(shown, hint=_LOG, expected=_BY_DELTALAKE):
-            if not _is_plain(table):
+            features = set(table.protocol().reader_features or ()) - _PLAIN_FEATURES
+            # Else the files that its log lists hold exactly its rows, under the names of its columns.
+            if features or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
                 schema = pa.RecordBatchReader.from_stream(table.scan()).schema
                 return _without_text(schema), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
             dataset = table.to_pyarrow_dataset()
@@ -89,17 +75,10 @@ def _delta(given: Any, shown: str) -> Any:
         return library.DeltaTable(Path(given).absolute())
 
 
-def _is_plain(table: Any) -> bool:
-    """Whether the files that the log lists hold exactly the table's rows, under the names of its columns."""
-    protocol, settings = table.protocol(), table.metadata().configuration
-    features = set(protocol.reader_features or ())
-    return features <= _PLAIN_FEATURES and settings.get(_MAPPED, "none") == "none"
-
-
 def _without_text(schema: Any) -> Any:
     """With a type that no question takes for text, and for structs, which are read as a whole."""
-    kept = {field.name: holds_of(field.type) not in (Holds.TEXT, Holds.NESTED) for field in schema}
-    return pa.schema([field if kept[field.name] else (field.name, no_type()) for field in schema])
+    refused = (Holds.TEXT, Holds.NESTED)
+    return pa.schema([(each.name, no_type() if holds_of(each.type) in refused else each.type) for each in schema])
 
 
 def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatch]:
@@ -122,9 +101,7 @@ def _width(type_: Any) -> Any:
 def of_iceberg(table: Any) -> Frame:
     """The rows of a ``pyiceberg.table.Table``, of the snapshot that it has when a question is asked.
 
-    Raises:
-        InvalidDataError: the list of files cannot be read, pyiceberg cannot apply the table's deletes, or it has no
-            columns.
+    One data file is read at a time, because the library's own stream reads several as a whole at once.
     """
 
     def now() -> Now:
@@ -144,8 +121,9 @@ def of_iceberg(table: Any) -> Frame:
         return sum(task.file.record_count for task in _files(table.scan()))  # also those that were deleted since
 
     name = table.name()
-    about = {"table_name": None if name[0] == _WITHOUT_CATALOGUE else ".".join(name), "expected": _BY_PYICEBERG}
-    found = Frame.of(_ICEBERG, now, rows=rows, known_as=known_as, hint=_GONE, **about)
+    called = None if name[0] == "static-table" else ".".join(name)  # opened by the path of its metadata, which follows
+    about = {"table_name": called, "hint": _GONE, "expected": _BY_PYICEBERG}
+    found = Frame.of(_ICEBERG, now, rows=rows, known_as=known_as, **about)
     _files(table.scan())
     return found
 
