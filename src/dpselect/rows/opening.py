@@ -1,7 +1,4 @@
-"""Opens the table behind a source, and names it. Its type tells which table it is; no unused engine is imported.
-
-What a certificate says of a table is enough to know what was asked, and nothing of where it is or who keeps it.
-"""
+"""Opens the table behind a source, and names it. Its type tells which table it is; no unused engine is imported."""
 
 from __future__ import annotations
 
@@ -25,7 +22,6 @@ from dpselect.server_urls import may_tell_password
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
 """The scheme of a database's URL. The rest of it may hold a password."""
-
 _LONGEST_NAME = 200
 
 
@@ -35,22 +31,14 @@ def open_table(
     """The table behind `source`; only headers, footers and schemas are read.
 
     Args:
-        source: a path, a glob, a list of paths, a folder of partitions or of a Delta table; a frame of pandas, Polars
-            or PyArrow, a table of deltalake or pyiceberg, or anything with ``__arrow_c_stream__``; a lazy frame of
-            Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; the URL of a PostgreSQL server,
-            ``postgresql://...``.
+        source: as `dpselect.Dataset` takes it.
         table: name of the table on the server; None for other sources.
         memory_limit: bytes that may be used here before rows spill to disk. None: most of the machine's memory, and for
             engines that hold their own rows and have limits of their own.
         format: how cells of text are written; None where another engine reads them.
-
-    Raises:
-        InvalidDataError: there is no such table, `source` is not a table, or the `format` does not fit it.
-        InvalidParameterError: `memory_limit` could not be enforced.
-        TableUnavailableError: the server cannot be reached.
-        MissingExtraError: the extra that the source needs is not installed.
     """
-    if is_server(source) or type(source).__module__.startswith("pyspark."):
+    library = type(source).__module__.partition(".")[0]
+    if is_server(source) or library == "pyspark":
         return Table(_elsewhere(source, table, memory_limit, format))
     are_files = is_named(source)
     if are_files and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
@@ -59,13 +47,18 @@ def open_table(
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     _refuse_name(table)
     with cut_off:
-        found = _files(source, format) if are_files else frame_source(source)
+        if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not one inside it
+            from dpselect.rows.frames.table_formats import of_delta
+
+            found: Source | None = of_delta(str(source))
+        else:
+            found = FileSource.at(source, format) if are_files else frame_source(source)
     if found is not None:
         if format is not None and not isinstance(found, FileSource):
             format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
         return Table(Embedded(found, memory_limit, format))
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
-    is_connection = type(source).__module__.partition(".")[0] in ("psycopg", "psycopg2", "sqlalchemy")
+    is_connection = library in ("psycopg", "psycopg2", "sqlalchemy")
     hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
     raise InvalidDataError("source", Shown(describe(source)), expected, hint)
 
@@ -86,15 +79,6 @@ def _elsewhere(source: object, table: object, memory_limit: int | None, format: 
     from dpselect.rows.spark import SparkFrame
 
     return SparkFrame.of(source)
-
-
-def _files(source: object, format: Format | None) -> Source:
-    """The files of a path, a glob or a list, or the Delta table at a path."""
-    if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not one inside it
-        from dpselect.rows.frames.table_formats import of_delta
-
-        return of_delta(str(source))
-    return FileSource.at(source, format)
 
 
 def origin_of(source: object, opened: Table | None, *, table: object = None) -> str:
@@ -139,16 +123,8 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
 
     Of a glob it is the last part of the pattern, because the name of a file that only a glob found might be a person's.
     JSON lines have no hash: their columns are the keys of the first person's line. Else it is the SHA-256 of a JSON
-    list with the name of each column, and what it holds, as a pair of texts: without blanks and in ASCII.
-
-    Args:
-        source: as the caller gave it.
-        opened: the table behind it.
-        table: its name on a server.
-        name: what the caller wants it to be called.
-
-    Raises:
-        InvalidParameterError: `name` is not a short text.
+    list with the name of each column, and what it holds, as a pair of texts: without blanks and in ASCII. The caller
+    may want it to be called by another `name`.
     """
     named: dict[str, Any]
     held = opened.engine.source if isinstance(opened.engine, Embedded) else None
@@ -163,18 +139,16 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
     if held is None or held.has_header:
         columns = [[column.name, column.holds.name.lower()] for column in opened.engine.columns]
         named["schema"] = sha256(json.dumps(columns, separators=(",", ":")).encode()).hexdigest()
-    return named if name is None else {**named, "name": _short(name)}
-
-
-def _valid(name: str) -> str:
-    """A name that UTF-8 can hold; file systems have others."""
-    return name.encode("utf-8", "replace").decode()
-
-
-def _short(name: object) -> str:
+    if name is None:
+        return named
     if not isinstance(name, str):
         raise InvalidParameterError("source_name", name, "text")
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or may_tell_password(name):
         expected = f"printable text of at most {_LONGEST_NAME} characters, and no address of a server"
         raise InvalidParameterError("source_name", Shown("<text>"), expected)
-    return name
+    return {**named, "name": name}
+
+
+def _valid(name: str) -> str:
+    """A name that UTF-8 can hold; file systems have others."""
+    return name.encode("utf-8", "replace").decode()

@@ -31,11 +31,8 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
             data frame, whose column is fetched.
         column: name of the column.
         kind: how to read a column without a type, as in a CSV file: ``"integer"``, ``"number"``, ``"text"``,
-            ``"date"`` or ``"boolean"``, or as in a certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``,
-            ``"booleans"``. By default whole numbers if all of them look like it (01067 does not), else text.
-
-    Returns:
-        Values to be given as ``candidates=``.
+            ``"date"`` or ``"boolean"``, or a word of a certificate, such as ``"whole numbers"``. By default whole
+            numbers if all of them look like it (01067 does not), else text.
 
     Raises:
         InvalidCandidatesError: there is no such file or column, or a value is missing or not of the kind. The table is
@@ -63,7 +60,7 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     if None in rows:
         got = Shown(f"<{held.place(rows[None])}>")
         raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
-    convert: Callable[[Any], Any] = Decimal if named.holds is Holds.DECIMALS else _unchanged
+    convert: Callable[[Any], Any] = Decimal if named.holds is Holds.DECIMALS else lambda value: value
     if is_untyped:
         wanted = wanted or kind_of(list(rows))
         convert = CONVERSIONS[wanted]
@@ -75,10 +72,6 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
             got = Shown(f"<{held.place(row)}>")
             raise InvalidCandidatesError("source", got, f"{wanted} in column {column!r}") from None
     return list(members)
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def _opened(source: Any, column: str) -> Source:
