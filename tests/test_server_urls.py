@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from dpselect.ledger.store import Address
 from dpselect.rows.postgres import table_name
-from dpselect.server_urls import UNKNOWN, may_hold_password, without_password
+from dpselect.server_urls import UNKNOWN, is_conninfo, is_login, is_server, may_hold_password, without_password
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)
 SECRET = "sesame"
@@ -66,3 +66,15 @@ def test_what_is_shown(url: str, shown: str) -> None:
 @pytest.mark.parametrize("url", ["postgresql://ann:2024#sesame@db/shop", "postgresql://an/n:sesame@db/shop"])
 def test_what_a_ledger_shows(url: str) -> None:
     assert Address.given(url).shown == UNKNOWN
+
+
+def test_what_looks_like_an_address_of_a_server() -> None:
+    assert is_server("db:5432")
+    assert is_server("h1:1,[::1]:2")
+    assert not is_server("db:port")
+    assert is_login("mysql://ann:secret@db")
+    assert is_login("host=db password=secret")
+    assert not is_login("at 05:40 by ann@db")
+    assert is_conninfo("host=db dbname=shop")
+    assert not is_conninfo("host.db")
+    assert not may_hold_password("postgresql://ann@db/shop")

@@ -1,8 +1,6 @@
 """URLs of servers, which may contain a password: how they are shown, and how one is detected in the wrong place.
 
-Libraries do not agree on where a password ends that has characters with a meaning of their own in URLs, such as ``#``,
-``?`` or ``/``, and each of them accepts some of these. A part of a URL is shown only if no reading takes it for a part
-of a password.
+Libraries do not agree on where a password with ``#``, ``?`` or ``/`` ends: only what none takes for a part is shown.
 """
 
 from __future__ import annotations
@@ -32,11 +30,7 @@ _PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile
 
 
 def is_server(text: str) -> bool:
-    """Whether `text` can be the hosts and ports of a URL.
-
-    >>> is_server("db:5432"), is_server("h1:1,[::1]:2"), is_server("db:port")
-    (True, True, False)
-    """
+    """Whether `text` can be the hosts and ports of a URL, such as ``db:5432`` or ``h1:1,[::1]:2``."""
     return re.fullmatch(_HOSTS, text) is not None
 
 
@@ -56,11 +50,7 @@ def without_password(url: str) -> str:
 
 
 def may_hold_password(url: str) -> bool:
-    """Whether `url` contains, or may contain, a password or options.
-
-    >>> may_hold_password("postgresql://ann@db/shop"), may_hold_password("postgresql://ann:2026?secret@db/shop")
-    (False, True)
-    """
+    """Whether `url` contains, or may contain, a password."""
     parts = _PLAIN.fullmatch(url)
     return parts is None or parts["password"] is not None or "password" in (parts["options"] or "").lower()
 
@@ -78,18 +68,10 @@ def may_tell_password(text: str) -> bool:
 
 
 def is_login(text: str) -> bool:
-    """Whether `text` can hardly be anything else than where a server is, with a password.
-
-    >>> [is_login(each) for each in ("mysql://ann:secret@db", "host=db password=secret", "at 05:40 by ann@db")]
-    [True, True, False]
-    """
+    """Whether `text` can hardly be anything else than where a server is, with a password."""
     return _KEYWORD.search(text) is not None or ("://" in text and may_tell_password(text))
 
 
 def is_conninfo(text: str) -> bool:
-    """Whether `text` begins as libpq's other way to say where a server is.
-
-    >>> is_conninfo("host=db dbname=shop"), is_conninfo("host.db")
-    (True, False)
-    """
+    """Whether `text` begins as libpq's other way to say where a server is, such as ``host=db dbname=shop``."""
     return _PARAMETER.match(text) is not None

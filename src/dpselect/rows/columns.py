@@ -33,26 +33,21 @@ class Holds(StrEnum):
     UNLIKE = "other values in another file"
 
 
-_MATCHING: dict[CandidateKind, frozenset[Holds]] = {
-    CandidateKind.INTEGER: frozenset(
-        {Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS}
-    ),
+_NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS})
+_MATCHING = {
+    CandidateKind.INTEGER: _NUMERIC,
     CandidateKind.NUMBER: frozenset({Holds.FLOATS, Holds.DECIMALS}),
     CandidateKind.TEXT: frozenset({Holds.TEXT}),
     CandidateKind.DATE: frozenset({Holds.DATES}),
     CandidateKind.BOOLEAN: frozenset({Holds.BOOLEANS}),
 }
-
-
-_NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS})
+_MATCHED = frozenset[Holds]().union(*_MATCHING.values())
 
 _CAST = "Convert it first, for example to numbers or text."
 _DATES = (
     "If they are timestamps, and only the date matters: `as_date=True`, for files and frames; tables on servers and of"
     " Spark need a cast to dates."
 )
-
-
 _MEDIANS = "Of dates there are medians and quantiles, with the first and the last date as bounds."
 
 
@@ -61,7 +56,7 @@ class Column:
     """One column.
 
     Attributes:
-        name: name, as spelled in the table.
+        name: as spelled in the table.
         holds: type of its values.
         hint: how to convert it with its own library if its type does not fit a question.
         each_row: whether it is read only to number the rows: each of them is another unit.
@@ -85,7 +80,7 @@ class Column:
 
     @property
     def sources(self) -> tuple[Column, ...]:
-        """The columns of the table that are read, those of timestamps as dates where they are read so."""
+        """The columns of the table that are read, of timestamps as dates where they are read so."""
         return tuple(each for each, _ in self.parts) or (replace(self, days=False) if self.dated else self.source,)
 
     @property
@@ -129,15 +124,13 @@ def check_names(names: Sequence[object], *, shown: str, capitals_count: bool = T
         raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
 
 
-_PLAIN = frozenset[Holds]().union(*_MATCHING.values(), {Holds.ANYTHING})
-
-
 def unit_of(columns: Sequence[Column], name: object, *, listed: bool) -> Column:
     """The column called `name`, if its type can identify units; or what numbers the rows, for `ROWS`."""
     if is_each_row(name, (each.name for each in columns)):
         if not columns:
             raise InvalidDataError("unit", Shown("ROWS"), "a table with at least one column")
-        return replace(next((each for each in columns if each.holds in _PLAIN), columns[0]), each_row=True)
+        plain = (each for each in columns if each.holds is Holds.ANYTHING or each.holds in _MATCHED)
+        return replace(next(plain, columns[0]), each_row=True)
     column = find_column(columns, name, argument="unit", listed=listed)
     if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.TIMES):  # not compared alike in every file
         expected = "a column of identifiers: numbers, text, bytes or dates"
@@ -148,15 +141,8 @@ def unit_of(columns: Sequence[Column], name: object, *, listed: bool) -> Column:
 def find_column(columns: Sequence[Column], name: object, *, argument: str, listed: bool) -> Column:
     """The column called `name`, or an error that helps to spell it.
 
-    Args:
-        columns: all columns.
-        name: name, as the caller spelled it.
-        argument: the argument it was given in.
-        listed: whether the error may list the names. Not for CSV: a file without a header line has the first person's
-            row there, and a suggestion would confirm a guess at it.
-
-    Raises:
-        InvalidDataError: no such column, or `name` is not text.
+    It does so if the names may be `listed`: a CSV file without a header line has the first person's row there, and a
+    suggestion would confirm a guess at it.
     """
     if not isinstance(name, str):
         raise InvalidDataError(argument, name, "the name of a column, as text")
@@ -183,11 +169,7 @@ def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
 
 
 def name_kind(column: Column) -> CandidateKind:
-    """The kind in which unknown values of the column are read if nothing else is said: text if it has no type.
-
-    >>> str(name_kind(Column("income", Holds.FLOATS)))
-    'numbers'
-    """
+    """The kind in which unknown values of the column are read if nothing else is said: text if it has no type."""
     kinds = candidate_kinds(column)
     if not kinds:
         return CandidateKind.TEXT
@@ -201,12 +183,12 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
     if argument == "dates":
         hint = column.described(_DATES if column.holds is Holds.TIMES else "Convert it to dates first.")
         raise InvalidDataError("column", Shown(repr(column.name)), "a column of dates", hint)
-    if not any(column.holds in matching for matching in _MATCHING.values()):
+    if column.holds not in _MATCHED:
         expected = "a column of whole numbers, numbers, text, dates or booleans"
         named = "by" if argument == "groups" else "column"
         hint = column.described(_DATES if column.holds is Holds.TIMES else _CAST)
         raise InvalidDataError(named, Shown(repr(column.name)), expected, hint)
-    fitting = " or ".join(str(kind) for kind, matching in _MATCHING.items() if column.holds in matching)
+    fitting = " or ".join(map(str, candidate_kinds(column)))
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
     if column.holds is Holds.SHORT_FLOATS and kind is CandidateKind.NUMBER:
         hint += " In it 0.7 is 0.69999998...: convert it to doubles first, rounded to the decimals that you mean."
@@ -227,12 +209,11 @@ def check_numeric(column: Column, *, argument: str = "column") -> None:
 EXACT = 2**53
 """Below it, doubles tell all whole numbers apart."""
 
-_DOUBLES = (Holds.FLOATS, Holds.SHORT_FLOATS, Holds.NOTHING)
-
 
 def check_near(column: Column, *numbers: float | Fraction, argument: str = "column") -> None:
     """Refuse public numbers that are compared as doubles, if numbers of the column may be rounded to them."""
-    if column.holds in _DOUBLES or all(-EXACT < each < EXACT for each in numbers):
+    doubles = (Holds.FLOATS, Holds.SHORT_FLOATS, Holds.NOTHING)
+    if column.holds in doubles or all(-EXACT < each < EXACT for each in numbers):
         return
     expected = "a column of doubles, or bounds, prices and decimal candidates below 2^53"
     hint = "From there on doubles skip whole numbers, and numbers would be taken for their neighbours. Whole numbers as"
@@ -246,16 +227,10 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A public list of groups, and the number of groups in which one unit counts.
+    """A public list of groups, which the `column` has; for a cross table, `listed` are the values of each column.
 
-    Which they are is chosen at random, every set being equally likely, by the unit's own rows alone. Only rows that
-    would count without groups put a unit into a group. Proof: ``proofs/groups.md``.
-
-    Attributes:
-        column: column with the group of each row; rows with a value not in `groups` are left out.
-        groups: the public list.
-        max_groups_per_unit: from 1 to the number of groups.
-        listed: for a cross table, the different values in each of its columns.
+    In which of them a unit counts is chosen at random, every set of `max_groups_per_unit` being equally likely, among
+    those of its own rows that would count without groups. Proof: ``proofs/groups.md``.
     """
 
     column: Column
@@ -266,17 +241,11 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """The whole number that a row adds to its candidate, and the most that a unit may add.
+    """The whole number that a row adds to its candidate; rows without a number are left out.
 
     The double nearest to the number in `column` is multiplied by the double nearest to `scale`, rounded to the nearest
-    whole number (half to even), and clipped to `lower` ... `upper`. All of it is in double precision, so that every
-    engine computes the same. The sum of one unit's rows for one candidate is clipped to the same bounds.
-
-    Attributes:
-        column: column of numbers; rows without one are left out.
-        scale: public, > 0; for example 100 to count cents.
-        lower: smallest amount, in scaled whole numbers; at least -2^31.
-        upper: largest amount, > lower; at most 2^31.
+    whole number (half to even), and clipped to `lower` ... `upper`, whole numbers of scaled units within 2^31. All of
+    it is in double precision, so that every engine computes the same. A unit's sum is clipped to the same bounds.
     """
 
     column: Column
@@ -287,15 +256,10 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A public condition on a row: a row without such a value in the column is looked at by no question.
+    """A public condition on a row: it has one of the `listed` values, or else a number `between` ends, None being none.
 
-    It is decided by the row alone, before contributions are bounded, so it changes nobody's share in an answer.
-    Proof: ``proofs/row_conditions.md``.
-
-    Attributes:
-        column: the column.
-        listed: the values that it may have; None: any number `between` two ends.
-        between: the smallest and the largest number; None: no such end.
+    It is decided by the row alone, before contributions are bounded: other rows are looked at by no question. Proof:
+    ``proofs/row_conditions.md``.
     """
 
     column: Column

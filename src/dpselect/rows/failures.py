@@ -1,7 +1,6 @@
 """Sanitized errors: messages and frames of other libraries' errors contain rows, and must not reach the caller.
 
-``raise ... from None`` only hides the first error: it stays the ``__context__`` of the second. Error reporters print
-contexts, and the local variables of every frame that a traceback can reach.
+``raise ... from None`` is not enough: reporters print the ``__context__``, and local variables of frames in tracebacks.
 """
 
 from __future__ import annotations
@@ -14,19 +13,13 @@ from dpselect.errors import FaultError, InvalidDataError, SelectionError, Shown
 _FAULTS = (AttributeError, TypeError, NameError, UnboundLocalError, AssertionError)
 """Errors that come from bugs in the code, whatever the rows are."""
 
-_OURS, _HANDED_ON = "dpselect", ("pyarrow", "numpy")
-"""This package, and libraries that raise such errors if this package calls them wrongly."""
-
 
 class TranslatedErrors:
     """Turns every error in a block into an error of this package, from which the first cannot be reached.
 
-    Errors of this package, Ctrl-C and the like pass through, but without the frames of the block and without the errors
-    being handled there. If no `kinds` are given, a bug in this package is reported as a `FaultError`.
-
-    Args:
-        say: makes the error to raise from the one that was caught.
-        kinds: types of errors to translate, wherever they were raised; others pass through. None: all.
+    What to raise, `say` makes of the error that was caught. Errors of this package, Ctrl-C and the like pass through,
+    but without the frames of the block and without the errors being handled there. If `kinds` of errors are given,
+    others pass through, too; if not, a bug in this package is reported as a `FaultError`.
 
     >>> try:
     ...     with TranslatedErrors(lambda error: SelectionError("The table could not be read.")):
@@ -39,11 +32,10 @@ class TranslatedErrors:
     __slots__ = ("_kinds", "_say")
 
     def __init__(self, say: Callable[[BaseException], SelectionError], *kinds: type[BaseException]) -> None:
-        self._say = say
-        self._kinds = kinds
+        self._say, self._kinds = say, kinds
 
     def __enter__(self) -> None:
-        """Begin."""
+        pass
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -51,25 +43,18 @@ class TranslatedErrors:
         if error is None:
             return
         fault = None if self._kinds else _our_fault(error)
-        failure = without_trace(fault or (self._say(error) if self._is_meant(error) else error))
-        del kind, error, traceback  # this frame can be reached as well
+        is_meant = isinstance(error, self._kinds or Exception) or type(error).__name__ == "PanicException"  # of Rust
+        said = self._say(error) if is_meant and not isinstance(error, SelectionError) else error
+        failure = without_trace(fault or said)
+        del kind, error, traceback, said  # this frame can be reached as well
         try:
             raise failure
         finally:
             without_trace(failure)  # raised while the other was handled, which became its context
 
-    def _is_meant(self, error: BaseException) -> bool:
-        """By default every error except requests to stop. Panics of Rust are not an `Exception`."""
-        if isinstance(error, SelectionError):
-            return False
-        return isinstance(error, self._kinds or Exception) or type(error).__name__ == "PanicException"
-
 
 def _our_fault(error: BaseException) -> FaultError | None:
-    """The error for a bug in this package; None if `error` does not come from one.
-
-    It names the line of code that raised the error, which reveals no row. The error's text might, so it is left out.
-    """
+    """The error for a bug in this package, which names the line of code; None if `error` does not come from one."""
     if type(error) not in _FAULTS:  # engines have their own errors that inherit from these
         return None
     at, frames = error.__traceback__, list[TracebackType]()
@@ -79,9 +64,9 @@ def _our_fault(error: BaseException) -> FaultError | None:
     for each in reversed(frames):
         module = str(each.tb_frame.f_globals.get("__name__", ""))
         package = module.partition(".")[0]
-        if package == _OURS:
+        if package == "dpselect":
             return FaultError(type(error).__name__, f"{module}, line {each.tb_lineno}")
-        if package not in _HANDED_ON:
+        if package not in ("pyarrow", "numpy"):  # which raise such errors if this package calls them wrongly
             break
     return None
 

@@ -1,8 +1,4 @@
-"""A table on a PostgreSQL server, asked on a read-only connection that each question opens and closes.
-
-The rows and the public lists are named subqueries in front of a statement; lists are sent as parameters. What differs
-in its rules: a cast that does not fit is an error.
-"""
+"""A table on a PostgreSQL server, asked on a read-only connection that each question opens and closes."""
 
 from __future__ import annotations
 
@@ -25,32 +21,15 @@ from dpselect.rows.statements import Found, Statement, is_interval
 from dpselect.server_urls import without_password
 from dpselect.summaries import CandidateKind, PublicCandidates
 
-UNICODE = "UTF8"
-"""UTF-8, as PostgreSQL names it."""
-
-
-def check_unicode(connection: Any) -> None:
-    """Refuse text of a database in another encoding: whether it arrives, and is equal to other text, is up to a row.
-
-    Raises:
-        InvalidDataError: the encoding of the database is not UTF-8.
-    """
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding != UNICODE:
-        expected = f"columns that are not text, because the encoding of the database is {encoding}"
-        raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
-
-
 _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
 """Decimals beyond the first exceed all doubles; decimals below the second are nearest to zero."""
-
 
 _LONGEST_NORMAL = 1 << 20
 """Bytes. The server cannot normalize what takes a quarter of a gigabyte, and one cell may not end a question."""
 
 
 class PostgreSQL(Dialect):
-    """The words of a database in UTF-8."""
+    """The words of a database in UTF-8, in which a cast that does not fit is an error."""
 
     types: ClassVar = {
         CandidateKind.INTEGER: "bigint",
@@ -106,32 +85,25 @@ class PostgreSQL(Dialect):
         return f"round({number})"
 
     def digest(self, text: str) -> str:
-        digits = f"encode(sha256(convert_to({text}, 'UTF8')), 'hex')"
-        return f'{digits} COLLATE "C"'
-
-
-POSTGRESQL = PostgreSQL()
+        return f"encode(sha256(convert_to({text}, 'UTF8')), 'hex') COLLATE \"C\""
 
 
 Types = Mapping[Column, int]
 """The columns in the server's order, with the server's number of each type; for a domain, of its base type."""
 
 _BUILT_IN = {
-    **dict.fromkeys(("int2", "int4", "int8"), Holds.INTEGERS),
-    **dict.fromkeys(("text", "varchar", "bpchar", "char", "name"), Holds.TEXT),
-    **dict.fromkeys(("uuid", "macaddr", "macaddr8"), Holds.TEXT),
-    **dict.fromkeys(("timestamp", "timestamptz", "time", "timetz", "interval"), Holds.TIMES),
-    **dict.fromkeys(("json", "jsonb"), Holds.NESTED),
-    "float4": Holds.SHORT_FLOATS,
-    "float8": Holds.FLOATS,
-    "numeric": Holds.DECIMALS,
-    "date": Holds.DATES,
-    "bool": Holds.BOOLEANS,
-    "bytea": Holds.BYTES,
+    Holds.INTEGERS: "int2 int4 int8",
+    Holds.TEXT: "text varchar bpchar char name uuid macaddr macaddr8",
+    Holds.TIMES: "timestamp timestamptz time timetz interval",
+    Holds.NESTED: "json jsonb",
+    Holds.SHORT_FLOATS: "float4",
+    Holds.FLOATS: "float8",
+    Holds.DECIMALS: "numeric",
+    Holds.DATES: "date",
+    Holds.BOOLEANS: "bool",
+    Holds.BYTES: "bytea",
 }
-
-_MORE = {"citext": Holds.TEXT, "hstore": Holds.NESTED}
-"""Types of extensions, in any schema."""
+_OF_EXTENSIONS = {Holds.TEXT: "citext", Holds.NESTED: "hstore"}  # in any schema
 
 _NAMES = """\
 SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = CAST(%s AS regclass) AND attnum > 0 AND NOT attisdropped
@@ -154,18 +126,15 @@ def columns_of_table(connection: Any, source: str, shown: str) -> Types:
 
 
 def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
-    """Refuse a table if the `types` of its columns have changed. They cannot change until the transaction ends."""
+    """Refuse a table if the `types` of its columns have changed; they cannot until the transaction ends."""
     with TranslatedErrors(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
         if _types_of(connection, source, [column.name for column in types]) != list(types.values()):
             raise changed(shown)
 
 
 def _types_of(connection: Any, source: str, names: Sequence[str]) -> list[int]:
-    """The server's numbers of the types of columns; of a domain its base type.
-
-    The server locks the table before it describes the columns of a query. A separate query of its catalogue might show
-    an older state.
-    """
+    """The server's numbers of the types of columns; of a domain its base type."""
+    # The server locks the table before it describes a query. One of its catalogue might show an older state.
     described = connection.execute(f"SELECT {', '.join(map(quoted, names))} FROM {source} LIMIT 0").description
     return [column.type_code for column in described]
 
@@ -175,15 +144,16 @@ def _holds(name: str, sort: str, category: str, is_built_in: bool) -> Holds:
         return Holds.TEXT
     if category == "A" or sort in ("c", "r", "m"):
         return Holds.NESTED
-    return _BUILT_IN.get(name, Holds.OTHER) if is_built_in else _MORE.get(name, Holds.OTHER)
+    known = _BUILT_IN if is_built_in else _OF_EXTENSIONS
+    return next((holds for holds, names in known.items() if name in names.split()), Holds.OTHER)
 
 
+UNICODE = "UTF8"
 _FOUND = """\
 SELECT nspname, relname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
 WHERE pg_class.oid = CAST(%s AS regclass) AND relkind = ANY('{r,v,m,f,p}')"""
 """Resolves a name now: later, a new table earlier on the search path may have the same name."""
 
-_CHUNK = 100_000
 _BROKE = "the connection broke before the answer arrived. Nothing was charged: ask again"
 _OPTIONS = (
     "-c default_transaction_read_only=on -c default_transaction_isolation=repeatable\\ read"
@@ -197,14 +167,7 @@ wrong guess a nested loop takes for ever. Values arrive as text, with all their 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PostgresTable:
-    """A table or view on a server; see `dpselect.rows.table.Engine`.
-
-    Attributes:
-        url: ``postgresql://user@host:port/database``, or anything else that libpq understands.
-        source: SQL for use after ``FROM``.
-        shown: its name in errors and ``repr``, without the password.
-        types: the columns, and their types when the table was opened.
-    """
+    """A table or view on a server, which SQL calls `source`; see `dpselect.rows.table.Engine`."""
 
     url: str
     source: str
@@ -215,13 +178,7 @@ class PostgresTable:
 
     @classmethod
     def at(cls, url: str, name: str) -> PostgresTable:
-        """The table called `name`, or ``schema.name``, on the server at `url`; only its columns are read.
-
-        Raises:
-            TableUnavailableError: the server cannot be reached.
-            InvalidDataError: there is no such table, or it has no columns.
-            MissingExtraError: the extra ``postgres`` is not installed.
-        """
+        """The table called `name`, or ``schema.name``, on the server at `url`; only its columns are read."""
         shown = table_name(url, name)
         schema, _, table = name.rpartition(".")
         with _connected(url) as connection:
@@ -243,60 +200,55 @@ class PostgresTable:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns as the server described them."""
         return tuple(self.types)
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, over one state of the table."""
         found: list[Found] = []
-        with _connected(self.url) as connection, self._answering(connection), connection.transaction():
-            for statement in asked:
-                if any(each.holds is Holds.TEXT for value in statement.reads.values() for each in value.column.sources):
-                    check_unicode(connection)
-                found.append(self._answer(connection, statement))
-                if progress is not None:
-                    progress(len(found) / len(asked))
+        with _connected(self.url) as connection:
+
+            def said(error: BaseException) -> SelectionError:
+                if connection.closed:
+                    return TableUnavailableError(without_password(self.url), _BROKE)
+                return unanswered(error, self.shown)
+
+            with TranslatedErrors(said), connection.transaction():
+                for statement in asked:
+                    found.append(self._answer(connection, statement))
+                    if progress is not None:
+                        progress(len(found) / len(asked))
         return found
 
     def _answer(self, connection: Any, statement: Statement) -> Found:
         """A result. This frame holds rows, so the caller must not let out errors with its traceback."""
         columns, cells = named_cells(statement.reads)
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != UNICODE and any(column.holds is Holds.TEXT for column in columns):
+            # Whether text in another encoding arrives, and is equal to other text, is up to a row.
+            expected = f"columns that are not text, because the encoding of the database is {encoding}"
+            raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
         check_unchanged(connection, self.source, {each: self.types[each] for each in columns}, self.shown)
         read = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in columns.items())
-        parts, lists = {"cells": f"SELECT {read} FROM {self.source}"}, dict[str, list[Any]]()
+        front, lists = [f"cells AS (SELECT {read} FROM {self.source})".replace("%", "%%")], dict[str, list[Any]]()
         for name, listed in statement.lists.items():
             if not is_interval(listed):
-                parts[f"{name}_list"] = (
-                    "SELECT candidate, place - 1 AS place FROM"
-                    f" unnest(CAST(%({name})s AS {POSTGRESQL.types[listed.kind]}[]))"
-                    " WITH ORDINALITY AS given (candidate, place)"
-                )
+                members = f"unnest(CAST(%({name})s AS {PostgreSQL.types[listed.kind]}[])) WITH ORDINALITY"
+                places = f"SELECT candidate, place - 1 AS place FROM {members} AS given (candidate, place)"
+                front.append(f"{name}_list AS ({places})")
                 lists[name] = _sent(listed)
-        sql = statement.sql(POSTGRESQL, cells, "cells")
-        parts = {name: part if name.endswith("_list") else part.replace("%", "%%") for name, part in parts.items()}
-        front = ", ".join(f"{name} AS ({part})" for name, part in parts.items())
+        sql = statement.sql(PostgreSQL(), cells, "cells").replace("%", "%%")
         with connection.cursor(name="dpselect") as cursor:
-            cursor.execute(f"WITH {front} SELECT * FROM ({sql.replace('%', '%%')}) AS answer", lists)
+            cursor.execute(f"WITH {', '.join(front)} SELECT * FROM ({sql}) AS answer", lists)
             columns = [column.name for column in cursor.description]
             found: list[Any] = [array("d") if name == "value" else [] for name in columns]
-            while rows := cursor.fetchmany(_CHUNK):
+            while rows := cursor.fetchmany(100_000):
                 for kept, cells in zip(found, zip(*rows, strict=True), strict=True):
                     kept.extend(cells)
-        is_name = {"what"} if statement.named is not None else set[str]()
-        return {
-            name: pa.array(kept) if name in is_name else np.array(kept, np.float64 if name == "value" else np.int64)
-            for name, kept in zip(columns, found, strict=True)
-        }
-
-    def _answering(self, connection: Any) -> TranslatedErrors:
-        """Like `reading`, but a broken connection is reported as such."""
-
-        def said(error: BaseException) -> SelectionError:
-            if connection.closed:
-                return TableUnavailableError(without_password(self.url), _BROKE)
-            return unanswered(error, self.shown)
-
-        return TranslatedErrors(said)
+        answer: dict[str, Any] = {}
+        for name, kept in zip(columns, found, strict=True):
+            is_name = name == "what" and statement.named is not None
+            answer[name] = pa.array(kept) if is_name else np.array(kept, np.float64 if name == "value" else np.int64)
+        return answer
 
 
 def _sent(listed: PublicCandidates) -> list[Any]:
@@ -312,26 +264,21 @@ def table_name(url: str, name: str) -> str:
 
 @contextmanager
 def _connected(url: str) -> Generator[Any]:
-    shown = without_password(url)
-    with TranslatedErrors(lambda error: _unreachable(error, shown)):
-        import psycopg
+    def unreachable(error: BaseException) -> SelectionError:
+        if isinstance(error, ImportError):
+            return MissingExtraError("tables on PostgreSQL", "postgres")
+        said = "the server cannot be reached, or does not let this user in"
+        return TableUnavailableError(without_password(url), said)
 
-        options = f"{_options_of(url)} {_OPTIONS}".strip()
+    with TranslatedErrors(unreachable):
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+
+        # From the URL or else from the environment, such as another search path.
+        given = str(conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", ""))
+        options = f"{given} {_OPTIONS}".strip()
         connection = psycopg.connect(url, options=options, client_encoding=UNICODE, application_name="dpselect")
     try:
         yield connection
     finally:
         connection.close()
-
-
-def _options_of(url: str) -> str:
-    """Options from the URL or else from the environment, such as another search path."""
-    from psycopg.conninfo import conninfo_to_dict
-
-    return str(conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", ""))
-
-
-def _unreachable(error: BaseException, shown: str) -> SelectionError:
-    if isinstance(error, ImportError):
-        return MissingExtraError("tables on PostgreSQL", "postgres")
-    return TableUnavailableError(shown, "the server cannot be reached, or does not let this user in")

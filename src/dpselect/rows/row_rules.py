@@ -1,20 +1,7 @@
-r"""The rules for rows, written once: the unit of a row, its candidate or number, and the amount that it adds.
+"""The rules for rows, as ``docs/files.md`` says them: the unit of a row, its candidate or number, and what it adds.
 
-Each rule is one text of SQL, completed by a `Dialect` with the few words in which engines differ. The result of a rule
-depends on one row alone, is null if the row has no such value, and can never be an error.
-
-- A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is unknown, and its row is left
-  out. It never counts as a unit, because all unknown people would share its contribution.
-- Units in text are compared in Unicode's normal form C and without the blanks around them; blanks that do not break a
-  line are blanks; and a whole number is its digits, also written ``7.`` or ``7.00``; ``-0`` is ``0``. ``007`` is
-  another unit than ``7``, and so are ``+7`` and ``7e0`` (``docs/decisions/0037-one-unit-one-name.md``).
-- Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
-  but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
-- Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, with blanks
-  around; ``1,5``, ``$7``, ``0x1F``, ``1_000``, ``inf`` and ``nan`` are not numbers. The value is the nearest double.
-- Whether a number lies between two bounds is decided without rounding it: from 2^53 on, doubles skip whole numbers.
-
-No text here contains a backslash, because its meaning in a literal depends on the engine and its settings.
+Each rule is one text of SQL, completed by a `Dialect`. Its result depends on one row alone, is null if the row has no
+such value, and is never an error. No backslash is in it, as engines disagree on what that means in a literal.
 """
 
 from __future__ import annotations
@@ -36,25 +23,14 @@ from dpselect.summaries.groups import BETWEEN_PARTS
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 """Words that data tools write for a missing value; as the text of a unit they mean that it is unknown."""
 
-BLANKS = " \t\n\v\f\r"
-"""Characters that are ignored around a unit's name."""
-
-NO_BREAK_BLANKS = "\u00a0\u2007\u202f"
-"""Those that do not break a line; in a unit's name each is a blank."""
-
-WHOLE_UNIT = "[+-]?[0-9]+[.]0*"
-"""A unit of which only what stands before the point counts."""
+BLANKS, NO_BREAK_BLANKS = " \t\n\v\f\r", "\u00a0\u2007\u202f"
+"""Characters that are ignored around a unit's name; in it each of the second is a blank."""
 
 LONGEST_NAME = 1 << 10
 """Bytes of text that a `Name` may have."""
 
 MOST_DIGITS = 37
 """Of whole numbers that numbers are compared with, where no double holds them."""
-
-_WIDTH = MOST_DIGITS + 1
-"""Digits of the decimals that numbers are then compared as. One more, so that what has more digits is beyond."""
-
-_LARGEST_NUMBER = sys.float_info.max
 
 _SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
 """Every whole double from the first to the second fits into 64 bits."""
@@ -69,8 +45,6 @@ PATTERNS = {
 
 _WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
 """How engines write a decimal that is a whole number; zero also with an exponent."""
-
-_DIGEST_DIGITS = 64
 
 _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 
@@ -94,8 +68,7 @@ class Value:
 class Name:
     """The value in `column`, if it could be a candidate of the `kind`; else null.
 
-    Left out are empty text, text of more than `LONGEST_NAME` bytes or that is not UTF-8, infinite numbers, numbers from
-    2^53 on that are not doubles in the table (they may be rounded), and dates before the year 1 or after 9999.
+    Not empty or long text, infinite or rounded numbers, and dates before the year 1 or after 9999.
     """
 
     column: Column
@@ -113,8 +86,7 @@ class Number:
 class Within:
     """1 if the number in `column` is neither below `lower` nor above `upper`, if they are given; else null.
 
-    The bounds are doubles, or whole numbers of at most `MOST_DIGITS` digits. Whole numbers of a type of their own,
-    decimals and numbers in text are compared with them digit by digit.
+    Whole numbers, decimals and text are compared with large whole numbers digit by digit: doubles skip some from 2^53.
     """
 
     column: Column
@@ -136,25 +108,13 @@ class Dialect(ABC):
         CandidateKind.DATE: "DATE",
         CandidateKind.BOOLEAN: "BOOLEAN",
     }
-    """The types of candidates: whole numbers of 64 bits, doubles, text, dates, booleans."""
-
-    amount: str
-    """A type of whole numbers whose sums cannot overflow."""
-
-    materialized: str = "MATERIALIZED "
-    """Makes an engine keep the rows of a query that is used twice."""
-
-    row_number: str = "ROW_NUMBER() OVER ()"
-    """A whole number that no other row has, for rows that are units of their own."""
-
-    arrive_as_text: frozenset[Holds] = frozenset()
-    """Types of columns whose values reach the engine as text."""
+    amount: str  # a type of whole numbers whose sums cannot overflow
+    materialized: str = "MATERIALIZED "  # makes an engine keep the rows of a query that is used twice
+    row_number: str = "ROW_NUMBER() OVER ()"  # a whole number that no other row has, for rows that are units
+    arrive_as_text: frozenset[Holds] = frozenset()  # types of columns whose values reach the engine as text
 
     def cast(self, cell: str, type_: str) -> str:
-        """`cell` as another type; null if it does not fit.
-
-        An engine without such a cast uses a plain one, and overrides the casts to whole numbers and from decimals.
-        """
+        """`cell` as another type; null if it does not fit, unless an engine overrides what depends on it."""
         return f"TRY_CAST({cell} AS {type_})"
 
     def text(self, cell: str) -> str:
@@ -172,7 +132,7 @@ class Dialect(ABC):
         """
         text, around = f"({self.valid_text(cell)})", f"[{BLANKS}{NO_BREAK_BLANKS}]*"
         is_zero = f"POSITION('-0' IN {text}) > 0 AND {self.matches(text, f'{around}-0([.]0*)?{around}')}"
-        is_whole = f"POSITION('.' IN {text}) > 0 AND {self.matches(text, f'{around}{WHOLE_UNIT}{around}')}"
+        is_whole = f"POSITION('.' IN {text}) > 0 AND {self.matches(text, f'{around}[+-]?[0-9]+[.]0*{around}')}"
         digits = f"TRIM(BOTH '{BLANKS}{NO_BREAK_BLANKS}' FROM SPLIT_PART({text}, '.', 1))"
         is_ascii = f"OCTET_LENGTH({text}) = CHAR_LENGTH({text})"
         blank = f"TRANSLATE({text}, '{NO_BREAK_BLANKS}', '{' ' * len(NO_BREAK_BLANKS)}')"
@@ -221,7 +181,7 @@ class Dialect(ABC):
 
     def compared(self, number: str, sign: str, end: int) -> str:
         """How a number that is no double compares with a whole number; null if it has several digits more."""
-        type_ = f"DECIMAL({_WIDTH}, {MOST_DIGITS - len(str(abs(end)))})"
+        type_ = f"DECIMAL({MOST_DIGITS + 1}, {MOST_DIGITS - len(str(abs(end)))})"  # with one more, all else is beyond
         return f"{self.cast(number, type_)} {sign} CAST('{end}' AS {type_})"
 
     def nearest_double(self, decimal: str) -> str:
@@ -265,28 +225,19 @@ class Dialect(ABC):
         return f"sha2({text}, 256)"
 
     def lot(self, columns: Sequence[str]) -> str:
-        """A random text for each row, of rows that differ in the columns.
+        """A random text for each row, of rows that differ in the columns: a digest of a new key and of the columns.
 
-        It is a digest of a new key and of the columns, and so the same where an engine computes a query twice. All
-        orders of lots are equally likely, as far as the digest behaves like a random function. Each column comes after
-        its length, and what is missing is a dash: no two rows give the same text.
+        So it is the same where an engine computes a query twice. All orders of lots are equally likely, as far as the
+        digest is like a random function. Each column comes after its length: no two rows give the same text.
         """
         texts = [f"CAST({name} AS {self.types[CandidateKind.TEXT]})" for name in columns]
         parts = [f"COALESCE(OCTET_LENGTH({text}) || ':' || {text}, '-')" for text in texts]
         return self.digest(" || ".join([f"'{os.urandom(32).hex()}'", *parts]))
 
     def first(self, keys: Sequence[str], value: str, kind: CandidateKind) -> str:
-        """The aggregate, of rows with the same keys, that is the value with the smallest lot; null if all are null.
-
-        Values may be repeated: equal ones have one lot.
-
-        Args:
-            keys: whose values they are.
-            value: SQL for it.
-            kind: of the values.
-        """
+        """The aggregate, of rows with the same keys, that is the value with the smallest lot; null if all are null."""
         drawn = f"{self.lot([*keys, value])} || CAST({value} AS {self.types[CandidateKind.TEXT]})"
-        return f"CAST(SUBSTR(MIN({drawn}), {_DIGEST_DIGITS + 1}) AS {self.types[kind]})"
+        return f"CAST(SUBSTR(MIN({drawn}), 65) AS {self.types[kind]})"  # behind the 64 digits of the digest
 
     def bit(self, place: str) -> str:
         """A whole number of 64 bits in which only the bit of a place is set."""
@@ -299,14 +250,7 @@ class Dialect(ABC):
     def chosen(self, rows: str, keys: Sequence[str], column: str, kind: CandidateKind, *, most: int) -> str:
         """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
 
-        The choice depends on the different values of a unit and on chance alone.
-
-        Args:
-            rows: SQL for use after ``FROM``; rows may be repeated.
-            keys: whose values they are.
-            column: of values of this `kind`.
-            kind: of the values.
-            most: how many are chosen; if it is one, nothing is sorted.
+        The choice depends on the different values of a unit and on chance alone. If it is of one, nothing is sorted.
         """
         whose = ", ".join(keys)
         if most == 1:
@@ -333,27 +277,14 @@ class Dialect(ABC):
 
 
 def named_cells(values: Mapping[str, RowValue]) -> tuple[dict[Column, str], dict[str, tuple[str, ...]]]:
-    """New names for the columns of a table, because their own may be anything; and those that each value is read from.
-
-    >>> page = Column("page", Holds.INTEGERS)
-    >>> columns, cells = named_cells({"who": Unit(Column("id", Holds.TEXT)), "what": Number(page)})
-    >>> list(columns.values()), cells
-    (['c0', 'c1'], {'who': ('c0',), 'what': ('c1',)})
-    """
+    """New names for the columns of a table, whose own may be anything, and those that each value is read from."""
     columns = dict.fromkeys(source for value in values.values() for source in value.column.sources)
     names = {column: f"c{at}" for at, column in enumerate(columns)}
     return names, {name: tuple(names[each] for each in value.column.sources) for name, value in values.items()}
 
 
 def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
-    """SQL for a value of a row.
-
-    Args:
-        value: the value to read.
-        cell: SQL for the cell of its column in this row.
-        dialect: the engine's dialect.
-        others: SQL for the cells of the other columns of a cross table.
-    """
+    """SQL for a value of a row, from SQL for the cell of its column; a cross table has `others`."""
     if value.column.parts:
         parts = zip(value.column.parts, (cell, *others), strict=True)
         texts = [_part(rule(Value(column, kind), each, dialect), kind, dialect) for (column, kind), each in parts]
@@ -366,7 +297,11 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
         case Name(column, kind):
             return _name(cell, _held(column, dialect), kind, dialect)
         case Number(column) if column.days:
-            return _days(_value(cell, _held(column, dialect), CandidateKind.DATE, dialect), dialect)
+            # Before the year 1 or after 9999, the first or the last day of these.
+            day = _value(cell, _held(column, dialect), CandidateKind.DATE, dialect)
+            nearest = f"GREATEST({dialect.day(date.min)}, LEAST({dialect.day(date.max)}, {day}))"
+            days = dialect.cast(dialect.days(nearest), dialect.types[CandidateKind.NUMBER])
+            return f"CASE WHEN ({day}) IS NOT NULL THEN {days} END"  # else null becomes the first day
         case Number(column):
             return _number(cell, _held(column, dialect), dialect)
         case Within(column, lower, upper):
@@ -447,7 +382,7 @@ def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str
         value = dialect.valid_text(cell)
         return f"CASE WHEN {dialect.text_bytes(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"
     if kind is CandidateKind.NUMBER:
-        largest = _LARGEST_NUMBER if holds in _FLOATS else math.nextafter(float(EXACT), 0.0)
+        largest = sys.float_info.max if holds in _FLOATS else math.nextafter(float(EXACT), 0.0)
         low, high = dialect.double(-largest), dialect.double(largest)
     elif kind is CandidateKind.DATE:
         low, high = dialect.day(date.min), dialect.day(date.max)
@@ -461,13 +396,6 @@ def _number(cell: str, holds: Holds, dialect: Dialect) -> str:
         return _from_text(cell, CandidateKind.NUMBER, dialect)
     number = _double(cell, holds, dialect)
     return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END" if holds in _FLOATS else number
-
-
-def _days(value: str, dialect: Dialect) -> str:
-    """A date as days since 1970: what is before the year 1 or after 9999, as the first or the last day of these."""
-    nearest = f"GREATEST({dialect.day(date.min)}, LEAST({dialect.day(date.max)}, {value}))"
-    days = dialect.cast(dialect.days(nearest), dialect.types[CandidateKind.NUMBER])
-    return f"CASE WHEN ({value}) IS NOT NULL THEN {days} END"  # else null becomes the first day
 
 
 def _compared(cell: str, holds: Holds, sign: str, end: int | float, dialect: Dialect) -> str:

@@ -101,7 +101,7 @@ class SparkFrame:
 
     @classmethod
     def of(cls, frame: Any) -> SparkFrame:
-        """Read the schema of `frame`."""
+        """The table of a `frame`, whose schema is read."""
         with reading(cls.shown):
             return cls(frame, _columns_in(frame))
 
@@ -137,11 +137,8 @@ class SparkFrame:
         return dict(zip(found.column_names, found.columns, strict=True))
 
     def _as_opened(self, asked: Sequence[Column]) -> Any:
-        """The frame, if the columns asked for have the types that they had when it was opened.
-
-        A type that changes later leaves only nulls, so that no row decides. A classic frame never changes.
-        """
-        if not type(self.frame).__module__.startswith("pyspark.sql.connect."):
+        """The frame, if the columns asked for have the types that they had when it was opened."""
+        if not type(self.frame).__module__.startswith("pyspark.sql.connect."):  # a classic frame never changes
             return self.frame
         if not set(asked) <= set(_columns_in(self.frame.select("*"))):  # a frame remembers its schema
             raise changed(self.shown)
@@ -149,7 +146,7 @@ class SparkFrame:
         kept: list[Any] = []
         for column in asked:
             cell = _cell(self.frame, column)
-            if column.holds in _TYPES:
+            if column.holds in _TYPES:  # a type that changes later leaves only nulls, so that no row decides
                 same = f"^({_TYPES[column.holds].replace(' ', '|')})([^a-z_]|$)"
                 cell = functions.when(functions.typeof(cell).rlike(same), cell).alias(column.name)
             kept.append(cell)
@@ -167,7 +164,7 @@ def _may_reflect(session: Any) -> bool:
 
 
 def _columns_in(frame: Any) -> tuple[Column, ...]:
-    """The columns of a Spark frame, from its schema; names differ in more than capitals."""
+    """The columns of a Spark frame, whose names differ in more than capitals."""
     check_names(frame.columns, shown=SparkFrame.shown, capitals_count=False)
     known = {word: holds for holds, words in _TYPES.items() for word in words.split()}
     found: list[Column] = []

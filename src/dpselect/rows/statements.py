@@ -37,6 +37,9 @@ from dpselect.summaries import (
     UnitValues,
 )
 
+Read = RowValue | tuple[Column, PublicCandidates] | None
+"""What is read from a row: a value, one of a public list in a column, or nothing."""
+
 Found = Mapping[str, Any]
 """The columns of a result as NumPy arrays; ``what`` of names as an Arrow array."""
 
@@ -96,13 +99,7 @@ class Statement:
     reads_all: bool = True
 
     def sql(self, dialect: Dialect, cells: Mapping[str, Sequence[str]], table: str) -> str:
-        """The statement in the words of an engine.
-
-        Args:
-            dialect: the engine's own words.
-            cells: for each name in `reads`, the names of its columns in `table`; a cross table has several.
-            table: SQL for use after ``FROM``.
-        """
+        """The statement in the words of an engine, over the `table`, in which each of `reads` is in some `cells`."""
         unit, (of_unit,) = self.reads["who"].column, cells["who"]
         values = {name: value for name, value in self.reads.items() if name != "who"}
         read = [f"{unit_key(unit, of_unit, dialect)} AS who"]
@@ -149,23 +146,17 @@ def count(
     max_values_per_unit: int | None = None,
 ) -> Statement:
     """How many units have each candidate. Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``."""
-    check_match(column, candidates.kind)
     most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
-    parts = _parts(grouping)
-    keys = [*parts, "what"]
+    keys = [*_parts(grouping), "what"]
 
     def body(dialect: Dialect, rows: str) -> str:
-        whose = ["who", *parts]
+        if most is not None:
+            return _numbered(_few_values(dialect, rows, grouping, PLACE, most), keys)
         once = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
-        if most is None:
-            once = once if grouping is None else _within_groups(dialect, once, grouping)
-        else:
-            within = _within_groups(dialect, once, grouping) if _chooses(grouping) else rows
-            once = dialect.chosen(f"({within}) AS matched", whose, "what", PLACE, most=most)
-        return _numbered(once, keys)
+        return _numbered(_within_groups(dialect, once, grouping), keys)
 
     return Statement(
-        **_reads(unit, grouping, {"what": (Value(column, candidates.kind), candidates)}),
+        **_reads(unit, grouping, what=(column, candidates)),
         body=body,
         summary=lambda found: [CandidateCounts(each) for each in _tabulated(found, candidates, grouping)],
         places=_places(grouping, len(candidates.values), most),
@@ -182,15 +173,11 @@ def total(
 ) -> Statement:
     """Sums of the units' clipped amounts, for each candidate or in all. Proof: ``proofs/clipped_sums.md``.
 
-    All sums are of whole numbers, so that their order does not matter. A sum beyond 64 bits becomes the nearest number
-    that fits.
+    All sums are of whole numbers, so that their order does not matter.
     """
-    read: dict[str, tuple[RowValue, PublicCandidates | None]] = {"added": (amount, None)}
-    if column is not None and candidates is not None:
-        check_match(column, candidates.kind)
-        read["what"] = Value(column, candidates.kind), candidates
+    matched = None if column is None or candidates is None else (column, candidates)
     check_numeric(amount.column)
-    keys = [*_parts(grouping), *(["what"] if "what" in read else [])]
+    keys = [*_parts(grouping), *([] if matched is None else ["what"])]
 
     def body(dialect: Dialect, rows: str) -> str:
         whose = ", ".join(["who", *keys])
@@ -198,13 +185,11 @@ def total(
         clipped = f"LEAST({dialect.amounts(amount.upper)}, added)"
         if amount.lower < 0:  # else no row adds less than the lower bound, and a unit here has a row
             clipped = f"GREATEST({dialect.amounts(amount.lower)}, {clipped})"
-        summed = f"{saturated(f'COALESCE(sum({clipped}), 0)', dialect)} AS number"
-        within = _within_groups(dialect, units, grouping)
-        by = f" GROUP BY {', '.join(keys)}" if keys else ""
-        return f"SELECT {', '.join([*keys, summed])} FROM ({within}) AS units{by}"
+        summed = saturated(f"COALESCE(sum({clipped}), 0)", dialect)
+        return _numbered(_within_groups(dialect, units, grouping), keys, summed)
 
     return Statement(
-        **_reads(unit, grouping, read),
+        **_reads(unit, grouping, added=amount, what=matched),
         body=body,
         summary=lambda found: [CandidateTotals(each) for each in _tabulated(found, candidates, grouping)],
     )
@@ -234,7 +219,7 @@ def gather(
         each_group = [values] if grouping is None else [values[some] for some in _of_groups(found, grouping)]
         return [UnitValues(each, domain=domain, max_rows_per_unit=max_rows_per_unit) for each in each_group]
 
-    return Statement(**_reads(unit, grouping, {"what": (Number(column), None)}), body=body, summary=summary)
+    return Statement(**_reads(unit, grouping, what=Number(column)), body=body, summary=summary)
 
 
 def units(
@@ -249,14 +234,10 @@ def units(
 
     It needs what is given of these: in one column a candidate, in another a number, and that one between two ends.
     """
-    read: dict[str, tuple[RowValue, PublicCandidates | None]] = {}
-    if matched is not None:
-        column, candidates = matched
-        check_match(column, candidates.kind)
-        read["what"] = Value(column, candidates.kind), candidates
+    value: Read = None
     if number is not None:
         check_numeric(number)
-        read["number"] = (Number(number) if between is None else Within(number, *between)), None
+        value = Number(number) if between is None else Within(number, *between)
     parts = _parts(grouping)
 
     def body(dialect: Dialect, rows: str) -> str:
@@ -266,7 +247,8 @@ def units(
     def summary(found: Found) -> list[int]:
         return _tabulated(found, None, grouping)[:, 0].tolist()
 
-    return Statement(**_reads(unit, grouping, read), body=body, summary=summary, places=_places(grouping, 1, None))
+    read = _reads(unit, grouping, what=matched, number=value)
+    return Statement(**read, body=body, summary=summary, places=_places(grouping, 1, None))
 
 
 def names(
@@ -282,12 +264,7 @@ def names(
     keys = [*_parts(grouping), "what"]
 
     def body(dialect: Dialect, rows: str) -> str:
-        if _chooses(grouping):
-            different = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
-            rows = _within_groups(dialect, different, grouping)
-        whose = ["who", *_parts(grouping)]
-        once = dialect.chosen(f"({rows}) AS matched", whose, "what", kind, most=max_values_per_unit)
-        return _numbered(once, keys)
+        return _numbered(_few_values(dialect, rows, grouping, kind, max_values_per_unit), keys)
 
     def summary(found: Found) -> list[NameCounts]:
         values, counts = found["what"], np.array(found["number"], np.int64)
@@ -295,8 +272,7 @@ def names(
             return [NameCounts(values, counts, kind=kind)]
         return [NameCounts(values.take(some), counts[some], kind=kind) for some in _of_groups(found, grouping)]
 
-    read = {"what": (Name(column, kind), None)}
-    return Statement(**_reads(unit, grouping, read), body=body, summary=summary, named=kind)
+    return Statement(**_reads(unit, grouping, what=Name(column, kind)), body=body, summary=summary, named=kind)
 
 
 def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
@@ -311,18 +287,18 @@ def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement
     return replace(statement, reads=reads, lists=lists)
 
 
-def _reads(
-    unit: Column, grouping: Grouping | None, read: Mapping[str, tuple[RowValue, PublicCandidates | None]]
-) -> dict[str, Any]:
+def _reads(unit: Column, grouping: Grouping | None, **read: Read) -> dict[str, Any]:
     """What a statement reads, and the lists in it: the unit, the group, and what the question needs."""
-    needed: dict[str, tuple[RowValue, PublicCandidates | None]] = {"who": (Unit(unit), None)}
-    if grouping is not None:
-        check_match(grouping.column, grouping.groups.kind)
-        needed["part"] = Value(grouping.column, grouping.groups.kind), grouping.groups
-    needed |= read
-    lists = {name: listed for name, (_, listed) in needed.items() if listed is not None}
-    parts = () if grouping is None else grouping.listed
-    return {"reads": {name: value for name, (value, _) in needed.items()}, "lists": lists, "parts": parts}
+    reads, lists = dict[str, RowValue](who=Unit(unit)), dict[str, PublicCandidates]()
+    groups = None if grouping is None else (grouping.column, grouping.groups)
+    for name, each in {"part": groups, **read}.items():
+        if isinstance(each, tuple):
+            column, listed = each
+            check_match(column, listed.kind)
+            reads[name], lists[name] = Value(column, listed.kind), listed
+        elif each is not None:
+            reads[name] = each
+    return {"reads": reads, "lists": lists, "parts": () if grouping is None else grouping.listed}
 
 
 def _parts(grouping: Grouping | None) -> list[str]:
@@ -350,10 +326,18 @@ def _within_groups(dialect: Dialect, rows: str, grouping: Grouping | None) -> st
     return f"WITH several AS {dialect.materialized}({rows}) SELECT several.* FROM several JOIN ({few}) AS few ON {both}"
 
 
-def _numbered(once: str, keys: Sequence[str]) -> str:
-    """How many rows there are of each of the keys."""
+def _few_values(dialect: Dialect, rows: str, grouping: Grouping | None, kind: CandidateKind, most: int) -> str:
+    """At most so many values of each unit, in each of the groups chosen for it."""
+    if _chooses(grouping):
+        different = f"SELECT DISTINCT who, part, what FROM ({rows}) AS matched"
+        rows = _within_groups(dialect, different, grouping)
+    return dialect.chosen(f"({rows}) AS matched", ["who", *_parts(grouping)], "what", kind, most=most)
+
+
+def _numbered(rows: str, keys: Sequence[str], number: str = "CAST(count(*) AS BIGINT)") -> str:
+    """A number for each of the keys; by default, how many rows there are."""
     by = f" GROUP BY {', '.join(keys)}" if keys else ""
-    return f"SELECT {', '.join([*keys, 'CAST(count(*) AS BIGINT) AS number'])} FROM ({once}) AS counted{by}"
+    return f"SELECT {', '.join([*keys, f'{number} AS number'])} FROM ({rows}) AS counted{by}"
 
 
 def _tabulated(found: Found, candidates: PublicCandidates | None, grouping: Grouping | None) -> NDArray[np.int64]:

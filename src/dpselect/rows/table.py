@@ -1,12 +1,11 @@
 """A table, whatever engine holds its rows: its columns are checked, and statements written, which the engine answers.
 
-Every engine follows the rules for rows in ``docs/files.md``: whether a row counts depends on that row alone, and
-whether reading succeeds depends on no row's content.
+Whether a row counts depends on that row alone, and whether reading succeeds depends on no row's content.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -56,8 +55,13 @@ from dpselect.summaries.candidates import ends_of
 class Engine(Protocol):
     """What holds the rows of one table: DuckDB and a source of rows, a Spark frame, or a PostgreSQL server.
 
-    A new engine is this class, a `Dialect`, and a line in `dpselect.rows.opening`. Attributes are those of
-    `dpselect.rows.duckdb.scan.Source`, and how cells of text are written, if that was declared.
+    A new engine is this class, a `Dialect`, and a line in `dpselect.rows.opening`.
+
+    Attributes:
+        shown: its name in errors and ``repr``: a path, a kind of frame, or a URL without its password.
+        columns: all columns, with different names.
+        listed: whether errors may list these names; not if they might be somebody's row.
+        format: how cells of text are written, if that was declared.
     """
 
     @property
@@ -70,13 +74,10 @@ class Engine(Protocol):
     def format(self) -> Format | None: ...
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
-        """The results of all statements, over the same rows. They have the same unit.
+        """The results of all statements, about the same unit, over the same rows.
 
-        What is left to chance is independent from one to the other. Proof: ``proofs/one_pass.md``.
-
-        Raises:
-            InvalidDataError: the rows cannot be read to their end. This never depends on a row's content.
-            SelectionError: no memory, no connection. No message quotes a row.
+        What is left to chance is independent from one to the other. Proof: ``proofs/one_pass.md``. No error depends on
+        a row's content, or quotes a row.
         """
         ...
 
@@ -87,19 +88,13 @@ Asked = Callable[[], Statement]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
-    """One table of one engine. Headers, footers and schemas are read when it is made, rows again for each summary.
-
-    Attributes:
-        engine: the engine that holds the rows.
-        conditions: what all rows that are looked at have to meet.
-    """
+    """One table of one engine, of which only those rows are looked at that meet all conditions."""
 
     engine: Engine
     conditions: tuple[Condition, ...] = ()
 
     @property
     def shown(self) -> str:
-        """Its name in errors and ``repr``: a path, a kind of frame, or a URL without its password."""
         return self.engine.shown
 
     def column(self, name: object, *, argument: str = "column") -> Column:
@@ -114,16 +109,11 @@ class Table:
             return unit_of(self.engine.columns, name, listed=self.engine.listed)
 
     def filtered(self, conditions: tuple[Condition, ...]) -> Table:
-        """The same table with those rows alone that meet all conditions."""
+        """The same table with more conditions."""
         return replace(self, conditions=(*self.conditions, *conditions))
 
     def answers(self, asked: Sequence[Asked], progress: Progress | None = None) -> list[list[Any]]:
-        """The summaries of all statements, over the same rows: of each a list with an entry for each group, or one.
-
-        Raises:
-            InvalidDataError: the type of a column cannot match, or the source cannot be read to its end.
-            SelectionError: no memory, no connection. No message quotes a row or depends on one.
-        """
+        """The summaries of all statements, over the same rows: of each a list with an entry for each group, or one."""
         written = [each() for each in asked]
         batched = batches(written)
         sent = [together([written[at] for at in batch]) for batch in batched]
@@ -143,16 +133,12 @@ class Rows:
     """A table with its unit column. Every column that a question uses is checked here first.
 
     Args:
-        table: a `Table`, which is a description, not a copy: each question reads the rows again; or an `UnopenedTable`.
+        table: a `Table`, or an `UnopenedTable`.
         origin: the name of the table in a ledger; see `dpselect.rows.opening.origin_of`.
         unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
         format: how cells of text are written, if that was declared.
         named: what certificates say of the table; see `dpselect.rows.opening`.
-        conditions: what its rows have to meet, and are made to meet by `table`.
-
-    Raises:
-        InvalidDataError: there is no such column, or its type cannot identify units.
     """
 
     __slots__ = ("conditions", "format", "named", "origin", "progress", "table", "unit", "unit_column")
@@ -166,12 +152,10 @@ class Rows:
         progress: Callable[[float], None] | None = None,
         format: Format | None = None,
         named: Mapping[str, Any] | None = None,
-        conditions: tuple[Condition, ...] = (),
     ) -> None:
-        self.table, self.conditions = table, conditions
+        self.table, self.format, self.origin = table, format, origin
         self.named: Mapping[str, Any] = {} if named is None else named
-        self.format = format
-        self.origin = origin
+        self.conditions: tuple[Condition, ...] = ()
         self.unit_column = table.unit(unit)
         self.unit = self.unit_column.shown
         self.progress = checked_progress(progress)
@@ -180,19 +164,18 @@ class Rows:
         """Those rows alone that meet public conditions, each by the name of its column."""
         if not isinstance(cast(object, conditions), Mapping) or not conditions:
             raise InvalidParameterError("where", conditions, "a condition for at least one column, by its name")
-        found = tuple(self._condition(name, given) for name, given in conditions.items())
+        found: tuple[Condition, ...] = ()
+        for name, given in conditions.items():
+            column = self.check(name, argument="where")
+            try:
+                found += (self._met(column, given),)
+            except InvalidDataError:  # which names the column
+                raise
+            except InvalidParameterError as bad:
+                raise type(bad)(bad.name, bad.got, f"for {name}: {bad.expected}", bad.hint) from None
         seen = copy(self)
         seen.table, seen.conditions = self.table.filtered(found), (*self.conditions, *found)
         return seen
-
-    def _condition(self, name: str, given: object) -> Condition:
-        column = self.check(name, argument="where")
-        try:
-            return self._met(column, given)
-        except InvalidDataError:  # which names the column
-            raise
-        except InvalidParameterError as bad:
-            raise type(bad)(bad.name, bad.got, f"for {name}: {bad.expected}", bad.hint) from None
 
     def _met(self, column: Column, given: object) -> Condition:
         expected = 'two ends such as (18, None), in a plan "18..", or a list of values'
@@ -218,7 +201,6 @@ class Rows:
 
     @property
     def shown(self) -> str:
-        """Text for the table in a ``repr``."""
         return self.table.shown
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
@@ -275,63 +257,48 @@ class ColumnRows:
     column: Column
 
     def statement(self, scan: Scan, groups: PublicGroups | None) -> Asked:
-        """The statement that answers a scan, in each group. Its columns are checked; no row is read.
-
-        Raises:
-            InvalidDataError: a column does not fit.
-        """
-        rows, column = self.rows, self.column
-        about: dict[str, Any] = {"unit": rows.unit_column, "column": column}
+        """The statement that answers a scan, in each group. Its columns are checked; no row is read."""
+        rows, column, unit = self.rows, self.column, self.rows.unit_column
+        listed: PublicCandidates | None = None
         match scan:
-            case CountsOf(candidates, most, argument):
-                rows.check_listed(column, candidates, argument=argument)
-                most = None if rows.unit_column.each_row else most
-                about |= {"candidates": candidates, "max_values_per_unit": most}
-                return partial(statements.count, **about, grouping=self._grouping(groups, candidates))
-            case TotalsOf(clip, candidates):
-                name = "column" if candidates is None else "sum"
-                summed = column if candidates is None else rows.check(clip.column, argument=name)
-                if candidates is not None:
-                    rows.check_listed(column, candidates)
+            case CountsOf(listed, most, argument):
+                rows.check_listed(column, listed, argument=argument)
+                most = None if unit.each_row else most
+                asked = partial(statements.count, column=column, candidates=listed, max_values_per_unit=most)
+            case TotalsOf(clip, listed):
+                name = "column" if listed is None else "sum"
+                summed = column if listed is None else rows.check(clip.column, argument=name)
+                if listed is not None:
+                    rows.check_listed(column, listed)
                 check_numeric(summed, argument=name)
                 check_near(summed, *clip.ends, argument=name)
-                about |= {"column": None if candidates is None else column, "candidates": candidates}
+                about: dict[str, Any] = {"column": None if listed is None else column, "candidates": listed}
                 about |= {"amount": Amount(summed, clip.scale, clip.lower, clip.upper)}
-                return partial(statements.total, **about, grouping=self._grouping(groups, candidates))
+                asked = partial(statements.total, **about)
             case ValuesIn(domain, most):
-                about["column"] = number = self._of_days() if domain.dated else column
+                number = self._of_days() if domain.dated else column
                 check_numeric(number)
                 check_near(number, domain.lower, *([] if domain.is_open else [domain.upper]))
-                about |= {"domain": domain, "max_rows_per_unit": most}
-                return partial(statements.gather, **about, grouping=self._grouping(groups))
+                asked = partial(statements.gather, column=number, domain=domain, max_rows_per_unit=most)
             case NamesOf(kind, most):
-                check_match(column, kind, argument="kind")
-                about |= {"kind": kind, "max_values_per_unit": most}
-                return partial(statements.names, **about, grouping=self._grouping(groups))
-            case PublicCondition():
-                needed, unit = self._needed(scan), rows.unit_column
-                return partial(statements.units, unit=unit, **needed, grouping=self._grouping(groups))
-
-    def _needed(self, condition: PublicCondition) -> dict[str, Any]:
-        candidates, number = condition.candidates, None
-        if candidates is not None:
-            self.rows.check_listed(self.column, candidates)
-        if condition.summed is not None:
-            number = self.rows.check(condition.summed, argument="sum")
-        elif condition.is_date:
-            number = self._of_days()
-        elif condition.is_number:
-            number = self.column
-            check_numeric(number)
-        matched = None if candidates is None else (self.column, candidates)
-        return {"matched": matched, "number": number, "between": condition.between}
+                asked = partial(statements.names, column=column, kind=kind, max_values_per_unit=most)
+            case PublicCondition(candidates, is_number, is_date, between, summed):
+                if candidates is not None:
+                    rows.check_listed(column, candidates)
+                number = column if is_number else None
+                if summed is not None:
+                    number = rows.check(summed, argument="sum")
+                elif is_date:
+                    number = self._of_days()
+                matched = None if candidates is None else (column, candidates)
+                asked = partial(statements.units, matched=matched, number=number, between=between)
+        return partial(asked, unit=unit, grouping=self._grouping(groups, listed))
 
     def _of_days(self) -> Column:
-        """The column of dates, read as numbers."""
         check_match(self.column, CandidateKind.DATE, argument="dates")
         return replace(self.column, days=True)
 
-    def _grouping(self, groups: PublicGroups | None, candidates: Sized | None = None) -> Grouping | None:
+    def _grouping(self, groups: PublicGroups | None, candidates: PublicCandidates | None) -> Grouping | None:
         if groups is None:
             return None
         groups.check_size(1 if candidates is None else len(candidates))
@@ -353,25 +320,19 @@ MOST_VALUES = 10_000
 
 
 class UnopenedTable:
-    """In place of a table when questions are only planned: any name is a column, and no row is looked at.
-
-    A column of missing values fits every question.
-    """
+    """In place of a table when questions are only planned: any name is a column, of missing values that fit all."""
 
     shown = "<no table>"
 
     def filtered(self, conditions: object) -> Self:
-        """Itself."""
         return self
 
     def column(self, name: object, *, argument: str = "column") -> Column:
-        """A column of that name, of any type."""
         if not isinstance(name, str):
             raise InvalidDataError(argument, name, "the name of a column, as text")
         return Column(name, Holds.NOTHING)
 
     def unit(self, name: object) -> Column:
-        """As `column`."""
         if is_each_row(name):
             return Column(EACH_ROW, Holds.NOTHING, each_row=True)
         return self.column(name, argument="unit")

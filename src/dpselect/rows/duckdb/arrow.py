@@ -1,15 +1,12 @@
 """The Arrow types in which values reach the engine, and how columns of all kinds of tables get them.
 
-Text is validated row by row, so that no row affects another. A text that occurs in very many rows may be stored once,
-in memory or in a file; written out row by row it can exceed all memory. So rows are divided into pieces by their size
-before any of them is written out.
-
 Arrow has no type stubs, so here alone it is imported, as `Any`, when something of it is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -17,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpselect.on_use import ModuleOnUse
 from dpselect.rows.columns import Column, Holds
+from dpselect.summaries.dates import DAY_ZERO
 
 pa: Any = ModuleOnUse("pyarrow")
 pc: Any = ModuleOnUse("pyarrow.compute")
@@ -66,18 +64,6 @@ def no_type() -> Any:
     return pa.decimal128(1, -1)
 
 
-def column_of(name: str, type_: Any) -> Column:
-    """A column of an Arrow type.
-
-    >>> column_of("number", pa.decimal128(38, 0)).is_whole
-    True
-    """
-    holds = holds_of(type_)
-    inside = type_.value_type if pa.types.is_dictionary(type_) else type_
-    wide = holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0
-    return Column(name, holds, wide=wide, stamp=pa.types.is_timestamp(inside))
-
-
 def ways_of(schema: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
     """The columns of a schema, and then the fields of structs as ``address.city``: the names on the way, and the type.
 
@@ -102,7 +88,12 @@ def columns_of(schema: Any) -> tuple[Column, ...]:
     >>> [each.name for each in columns_of(pa.schema([("address", pa.struct([("city", "string")]))]))]
     ['address', 'address.city']
     """
-    return tuple(column_of(name, type_) for name, (_, type_) in ways_of(schema).items())
+    found: list[Column] = []
+    for name, (_, type_) in ways_of(schema).items():
+        holds, inside = holds_of(type_), type_.value_type if pa.types.is_dictionary(type_) else type_
+        wide = holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0
+        found.append(Column(name, holds, wide=wide, stamp=pa.types.is_timestamp(inside)))
+    return tuple(found)
 
 
 def first_of(schema: Any, names: Sequence[str]) -> list[str]:
@@ -130,11 +121,7 @@ def sliced(batches: Iterable[RecordBatch], names: Sequence[str]) -> Iterator[lis
 
 
 def computed(function: str, *columns: Array, options: Any = None) -> Array:
-    """The result of one of Arrow's functions, as `pc` has it, which takes a tenth of a second to import.
-
-    >>> computed("ascii_trim_whitespace", pa.array([" ann "])).to_pylist()
-    ['ann']
-    """
+    """The result of one of Arrow's functions, as `pc` has it, which takes a tenth of a second to import."""
     return _kernels.call_function(function, list(columns), options)
 
 
@@ -160,13 +147,9 @@ def cast(column: Array, type_: Any) -> Array:
 
 
 def valid_text(column: Array) -> Array:
-    """`column` as Arrow strings, with nulls for bytes that are not UTF-8.
+    """Bytes or strings, which may be invalid, as ``large_string``, with nulls for what is not UTF-8.
 
-    Args:
-        column: Arrow binary or string array of any width, possibly with nulls; strings may be invalid.
-
-    Returns:
-        Array of type ``large_string`` (no total length can overflow it), as long as `column`.
+    It is validated row by row, so that no row affects another.
 
     >>> valid_text(pa.array([b"ok", bytes([255]), None])).to_pylist()
     ['ok', None, None]
@@ -179,17 +162,13 @@ def valid_text(column: Array) -> Array:
 
 
 def of_numpy(values: NDArray[Any]) -> Array:
-    """Numbers or booleans as Arrow. Arrow's own conversion would import pandas, to look for its types.
-
-    >>> of_numpy(np.array([True, False])).to_pylist(), of_numpy(np.array([2, 3])).to_pylist()
-    ([True, False], [2, 3])
-    """
+    """Numbers or booleans as Arrow. Arrow's own conversion would import pandas, to look for its types."""
     held = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(held)])
 
 
 def between(block: bytes, places: NDArray[np.int64]) -> Array:
-    """The parts of a block, each from one place to the next, where they are."""
+    """The parts of a block, each from one place to the next, not copied."""
     held = [None, pa.py_buffer(places), pa.py_buffer(block)]
     return pa.Array.from_buffers(pa.large_binary(), max(0, places.size - 1), held)
 
@@ -228,13 +207,7 @@ def decoded(value: bytes | None, encoding: str = "utf-8") -> str | None:
 
 
 def decimal_text(column: Array) -> Array:
-    """Decimals as text without an exponent and without trailing zeros.
-
-    Args:
-        column: Arrow array of decimals of any width, with any number of decimals from 0.
-
-    Returns:
-        ``large_string`` array, null where `column` is. Two texts are equal exactly if the numbers are.
+    """Decimals as text without an exponent and without trailing zeros: equal exactly if the numbers are.
 
     >>> tenths = pa.array([None, "-1.50", "0", "20"], pa.string()).cast(pa.decimal128(38, 10))
     >>> decimal_text(tenths).to_pylist()
@@ -255,13 +228,7 @@ PIECE_BYTES = 1 << 24
 
 
 def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Sequence[str]) -> Iterator[RecordBatch]:
-    """Batches of converted columns.
-
-    Args:
-        arrays: one for each of `columns`, equally long.
-        columns: the columns with their types.
-        names: names in the batches.
-    """
+    """Batches, with these names, of converted columns: equally long arrays, one for each of `columns`."""
     for piece in pieces(arrays):
         found = [plain(array, column.holds) for array, column in zip(piece, columns, strict=True)]
         yield pa.RecordBatch.from_arrays(found, names=list(names))
@@ -270,10 +237,7 @@ def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Seq
 def pieces(arrays: Sequence[Array]) -> Iterator[list[Array]]:
     """The rows of equally long arrays in parts whose text takes at most `PIECE_BYTES` when written out.
 
-    >>> long = pa.array(["x" * (1 << 23)])
-    >>> repeated = pa.DictionaryArray.from_arrays(pa.array([0, None, 0, 0, 0]), long)
-    >>> [len(part) for (part,) in pieces([repeated])]
-    [3, 2]
+    A text that is stored once, for very many rows, could otherwise exceed all memory.
     """
     for start, end in cuts(np.sum([_lengths(each) for each in arrays], axis=0)):
         yield [array.slice(start, end - start) for array in arrays]
@@ -317,25 +281,17 @@ def plain(column: Array, holds: Holds) -> Array:
     return decimal_text(column) if pa.types.is_decimal(column.type) else column.cast(ARROW_TYPES[holds], safe=False)
 
 
-_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
-"""1 January of the year 1 and 31 December 9999, counted from 1970."""
-
-
 def dates_of(stamps: Array) -> Array:
     """The dates of timestamps, in their own time zone if the type has one; dates stay what they are.
 
     Null where UTC has a year before 1 or after 9999.
-
-    >>> noon = pa.array([0, None, 2**62], pa.timestamp("s", "America/New_York"))
-    >>> dates_of(noon).to_pylist()
-    [datetime.date(1969, 12, 31), None, None]
     """
     if pa.types.is_date32(stamps.type):  # categories, which were converted before
         return stamps
-    unit = _A_DAY[stamps.type.unit]
+    a_day = 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[stamps.type.unit]
+    first, end = (date.min - DAY_ZERO).days, (date.max - DAY_ZERO).days + 1
     # In a time zone the last whole numbers of 64 bits would overflow.
-    low, high = max(unit * _FIRST_DAY, unit - 2**63), min(unit * (_LAST_DAY + 1), 2**63 - unit)
+    low, high = max(a_day * first, a_day - 2**63), min(a_day * end, 2**63 - a_day)
     at = stamps.cast(pa.int64())
     inside = pc.and_(pc.greater_equal(at, low), pc.less(at, high))
     return pc.if_else(inside, stamps, pa.scalar(None, stamps.type)).cast(pa.date32(), safe=False)

@@ -1,14 +1,7 @@
 """Cells before they reach the engine: in a declared format, made what the row rules read; and shortened if long.
 
-What a cell becomes depends on the cell and the public format alone. So it does not matter to a proof whether a row is
-changed before the row rules see it: row by row, both together are one rule. Nothing here can fail because of a cell;
-one that is not written as declared is null.
-
-The engine collects rows until it has 2048 of them, and does not count these bytes towards its limit. So texts of 1 MiB
-would take 2 GiB, however low the limit is. Yet the meaning of a long text is always short: it is no candidate and no
-number, or a unit, which a digest can replace.
-
-Proof that this keeps the sensitivity: ``proofs/counting.md``.
+What a cell becomes depends on the cell and the public format alone: with the row rules it is one rule. Nothing can fail
+because of a cell; one that is not written as declared is null. Proof: ``proofs/counting.md``.
 """
 
 from __future__ import annotations
@@ -28,21 +21,9 @@ from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTE
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.groups import BETWEEN_PARTS
 
-_BLANKS = " \t"
-"""What may stand around a number or a date, as in the row rules."""
-
-_LARGEST_SHORT_YEAR = "68"
-"""Years of two digits up to this one are in the 2000s, as POSIX has it."""
-
 
 def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | None) -> Array:
-    """The cells as the row rules read them.
-
-    Args:
-        array: of one column, in the type that `column` is read as.
-        column: that it comes from; only text can be written in a format.
-        kind: what the row rules will read it as.
-        format: how it is written; None: as the rules say.
+    """The cells of a column as the row rules read values of a kind in them; only text can be written in a format.
 
     >>> cells = pa.array(["$1,234.50", "1,23", " 7 ", None], pa.large_string())
     >>> price = Column("price", Holds.ANYTHING)
@@ -127,7 +108,7 @@ def _compared_text(array: Array, format: Format) -> Array:
 
 def _numbers(array: Array, format: Format) -> Array:
     if format.strip:
-        taken = format.strip + _BLANKS + NO_BREAK_BLANKS
+        taken = format.strip + " \t" + NO_BREAK_BLANKS
         array = pc.utf8_trim(array, characters=taken)
         behind_sign = "^([+-])[" + "".join(f"\\x{{{ord(each):x}}}" for each in taken) + "]+"
         array = pc.replace_substring_regex(array, pattern=behind_sign, replacement="\\1")
@@ -139,22 +120,18 @@ def _numbers(array: Array, format: Format) -> Array:
     found = array.filter(marked)
     if not len(found):
         return array
-    well_written = pc.match_substring_regex(found, _number_pattern(marks, format.decimal))
+    # With all thousands marks, or with none.
+    grouped = "|".join(f"[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
+    whole = f"(?:{grouped}|[0-9]+)" if marks else "[0-9]+"
+    point = re.escape(format.decimal)
+    digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)"
+    well_written = pc.match_substring_regex(found, f"^[ \t]*[+-]?{digits}(?:[eE][+-]?[0-9]+)?[ \t]*$")
     for mark in marks:
         found = pc.replace_substring(found, mark, "")
     if format.decimal != ".":
         found = pc.replace_substring(found, format.decimal, ".")
     found = pc.if_else(well_written, found, pa.scalar(None, array.type))
     return pc.replace_with_mask(array, marked, found)
-
-
-def _number_pattern(marks: str, decimal: str) -> str:
-    """Numbers with all their thousands marks, or with none."""
-    grouped = "|".join(f"[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
-    whole = f"(?:{grouped}|[0-9]+)" if marks else "[0-9]+"
-    point = re.escape(decimal)
-    digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)"
-    return f"^[ \t]*[+-]?{digits}(?:[eE][+-]?[0-9]+)?[ \t]*$"
 
 
 _ISO_DATE = "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
@@ -172,7 +149,7 @@ def _dates(array: Array, format: Format) -> Array:
     parts = pc.extract_regex(array, f"^[ \t]*{pattern}[ \t]*$")
     year, month, day = (pc.struct_field(parts, name) for name in ("year", "month", "day"))
     if "%y" in date_format:
-        century = pc.if_else(pc.less_equal(year, pa.scalar(_LARGEST_SHORT_YEAR, text)), "20", "19").cast(text)
+        century = pc.if_else(pc.less_equal(year, pa.scalar("68", text)), "20", "19").cast(text)  # as POSIX has it
         year = pc.binary_join_element_wise(century, year, pa.scalar("", text))
     if "%b" in date_format:
         names = pc.index_in(pc.ascii_lower(month), value_set=pa.array(MONTHS, text))
@@ -181,28 +158,19 @@ def _dates(array: Array, format: Format) -> Array:
     return pc.binary_join_element_wise(year, month, day, pa.scalar("-", text))
 
 
-LONG = LONGEST_NAME
-"""Bytes; longer text does not reach the engine."""
+LONG, LONG_UNIT = LONGEST_NAME, 64
+"""Bytes; longer text, and longer names of units, do not reach the engine.
 
-LONG_UNIT = 64
-"""Bytes; the same of names of units, which the engine sorts and groups. It keeps more of long text than it spills."""
-
-_DIGEST_BYTES = 32
-
-_BYTES_OF_A_CHARACTER = 4
-"""The most in UTF-8."""
+It collects 2048 rows without counting their bytes towards its limit, so texts of 1 MiB would take 2 GiB; and of units,
+which it sorts and groups, it keeps more than it spills.
+"""
 
 
 def short_units(column: Array) -> Array:
-    """Units, with a digest in place of each that is longer than `LONG_UNIT` bytes.
+    """Units, with a digest in place of each text or bytes longer than `LONG_UNIT`.
 
     A digest is padded to just more, so that it equals no unit that is not replaced. Two long units become one only if
     their 256-bit BLAKE2b digests collide. So the length of a person's name does not decide whether memory suffices.
-
-    Proof: ``proofs/counting.md``.
-
-    Args:
-        column: Arrow array; if it is neither text nor bytes, it is returned unchanged.
 
     >>> found = short_units(pa.array(["ann", "x" * 2000, "y" * 2000, None], pa.large_string()))
     >>> found[0].as_py(), found[3].as_py(), pc.binary_length(found).to_pylist(), len(found.unique())
@@ -216,12 +184,9 @@ def short_units(column: Array) -> Array:
 
 
 class Cell(NamedTuple):
-    """One way in which the cells of a column reach the engine: as units, or as values of a kind.
+    """One way in which the cells of a column reach the engine: as values of a kind, or without one as units.
 
-    Attributes:
-        column: the column.
-        kind: what the row rules read them as; None: as units.
-        longest: bytes of the longest text that is a candidate.
+    No candidate is text of more than `longest` bytes.
 
     >>> long = pa.array(["x" * 2000, "0" * 2000 + "8", "9"], pa.large_string())
     >>> Cell.of(Column("page", Holds.ANYTHING), PublicCandidates.given([7, 8])).made(long, None).to_pylist()
@@ -238,7 +203,7 @@ class Cell(NamedTuple):
         if not isinstance(candidates, PublicCandidates):
             return cls(column, CandidateKind.NUMBER if candidates is None else candidates)
         texts = cast("tuple[str, ...]", candidates.values) if candidates.kind is CandidateKind.TEXT else ("",)
-        return cls(column, candidates.kind, _BYTES_OF_A_CHARACTER * max(map(len, texts)))
+        return cls(column, candidates.kind, 4 * max(map(len, texts)))  # the most bytes of a character in UTF-8
 
     def made(self, array: Array, format: Format | None) -> Array:
         """The cells as the row rules read them; null where a text is longer than every value of the kind."""
@@ -248,22 +213,18 @@ class Cell(NamedTuple):
         array = as_read(array, self.column, self.kind, format)
         if not pa.types.is_large_string(array.type):
             return array
-        return _replaced(_numbers_alone(array, self.kind), lambda _: None, longer_than=max(LONG, self.longest))
+        sure = _SURE.get(self.kind)
+        if sure is not None and bytes(array.buffers()[2] or b"").translate(None, sure):
+            is_number = matches(array, f"^({PATTERNS[self.kind]})$")
+            array = computed("if_else", is_number, array, pa.scalar(None, array.type))
+        return _replaced(array, lambda _: None, longer_than=max(LONG, self.longest))
 
 
 _SURE = {CandidateKind.INTEGER: b"0123456789- ", CandidateKind.NUMBER: b"0123456789-.eE "}
-"""Characters of texts that the engine reads as a number exactly if they are written as the row rules say."""
+"""Characters of texts that the engine reads as a number exactly if they are written as the row rules say.
 
-
-def _numbers_alone(text: Array, kind: CandidateKind) -> Array:
-    """The texts that the row rules read as numbers of the kind; null in place of others that the engine might read.
-
-    To match all texts would take the engine a fifth of the time of a question, and hardly any table needs it.
-    """
-    sure = _SURE.get(kind)
-    if sure is None or not bytes(text.buffers()[2] or b"").translate(None, sure):
-        return text
-    return computed("if_else", matches(text, f"^({PATTERNS[kind]})$"), text, pa.scalar(None, text.type))
+To match all texts would take a fifth of the time of a question, and hardly any table needs it.
+"""
 
 
 def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -> Array:
@@ -279,4 +240,4 @@ def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -
 
 
 def _digest(unit: bytes) -> bytes:
-    return blake2b(unit, digest_size=_DIGEST_BYTES).hexdigest().rjust(LONG_UNIT + 1, "0").encode()
+    return blake2b(unit, digest_size=32).hexdigest().rjust(LONG_UNIT + 1, "0").encode()

@@ -26,9 +26,9 @@ _swept: set[str] = set()
 
 @contextmanager
 def spill_folder() -> Generator[str]:
-    """An empty folder, removed at the end. The first in a process also removes folders of dead processes.
+    """An empty folder, removed at the end, with a file in it that is locked until then, and named only once locked.
 
-    A file in it is locked as long as it is used, and gets its name only after it is locked.
+    The first in a process also removes folders of dead processes.
     """
     if tempfile.gettempdir() not in _swept:
         _swept.add(tempfile.gettempdir())
@@ -45,29 +45,21 @@ def spill_folder() -> Generator[str]:
 
 
 def remove_abandoned(place: str) -> None:
-    """Remove the folders of this user in `place` whose process has ended; ignore those that cannot be removed.
-
-    Folders without a locked file were just made, and are left alone.
-    """
-    with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question
-        for each in found:
-            if each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
-                with suppress(OSError):
-                    _remove_if_abandoned(each.path)
-
-
-def _remove_if_abandoned(folder: str) -> None:
+    """Remove the folders of this user in `place` whose process has ended, but none without a lock, as just made."""
     if fcntl is None:
         return
-    held = os.lstat(folder)
-    if held.st_uid != os.geteuid() or held.st_mode & 0o077:  # somebody else's, or writable by others
-        return
-    lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder)
-    finally:
-        os.close(lock)
+    with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question
+        for each in found:
+            if not each.name.startswith(_PREFIX) or not each.is_dir(follow_symlinks=False):
+                continue
+            with suppress(OSError), ExitStack() as held:
+                folder = os.lstat(each.path)
+                if folder.st_uid != os.geteuid() or folder.st_mode & 0o077:  # somebody else's, or writable by others
+                    continue
+                lock = os.open(os.path.join(each.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
+                held.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(each.path)
 
 
 SETTINGS = {
@@ -80,9 +72,6 @@ SETTINGS = {
 }
 
 _CLOSED = "SET python_enable_replacements = false; SET enable_external_access = false; SET lock_configuration = true"
-
-_PROGRESS = "SET enable_progress_bar_print = false; SET enable_progress_bar = true"
-"""Needed to query its progress; nothing is printed. Where it is refused, no progress is known."""
 
 _idle: dict[str, tuple[Connection, ExitStack]] = {}
 """An empty database without files, for the next question: to open and close one takes longer than most questions."""
@@ -103,10 +92,9 @@ if hasattr(os, "register_at_fork"):
 def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
     """An empty database in memory, for one question at a time.
 
-    Args:
-        memory_limit: bytes that it may use before it spills to a folder that only this user can read. The folder is
-            removed with the database or, after a kill, by the next process. None: four fifths of the machine's memory.
-        paths: files that it may read; it can reach no others.
+    It may use `memory_limit` bytes, or else four fifths of the machine's memory, before it spills to a folder that only
+    this user can read, and which goes with the database or, after a kill, with the next process. It can reach no files
+    but `paths`.
     """
     is_plain = memory_limit is None and not paths
     with ExitStack() as held:
@@ -138,8 +126,8 @@ def _opened(memory_limit: int | None, paths: Sequence[str]) -> tuple[Connection,
         opening = duckdb.connect(":memory:", config={**SETTINGS, **limit, "temp_directory": spill})
         connection = held.enter_context(opening)
         try:
-            with suppress(duckdb.InvalidInputException):  # in a notebook, where ipywidgets is missing
-                connection.execute(_PROGRESS)
+            with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets no progress is known
+                connection.execute("SET enable_progress_bar_print = false; SET enable_progress_bar = true")
             connection.execute(f"SET allowed_paths = [{', '.join(map(literal, paths))}]; {_CLOSED}")
         except RuntimeError:  # not one of the engine's own errors: it raises this for Ctrl-C while it is busy
             raise KeyboardInterrupt from None

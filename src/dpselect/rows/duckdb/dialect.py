@@ -1,8 +1,7 @@
 """The rules for rows in DuckDB, over the columns of a stream, and how it chooses among the rows of a unit.
 
-When memory is full, it can sort and group rows on disk, but not a window with partitions: the number of a unit's rows
-must not decide whether memory is sufficient. So all rows are sorted together, or only the smallest lot of each unit is
-kept.
+The number of a unit's rows must not decide whether memory is sufficient. DuckDB can sort and group rows on disk, but no
+window with partitions: so all rows are sorted together, or only the smallest lot of each unit is kept.
 """
 
 from __future__ import annotations
@@ -113,10 +112,7 @@ DUCKDB = DuckDB()
 
 
 def _among_first(most: int, keys: Sequence[str], order: Sequence[str]) -> str:
-    """SQL for whether a row is among the first `most`, by `order`, of the rows with the same `keys`.
-
-    All rows are sorted together and compared with earlier rows.
-    """
+    """SQL for whether a row is among the first `most`, by `order`, of the rows with the same `keys`."""
     over = f"OVER (ORDER BY {', '.join([*keys, *order])})"
     return "(" + " OR ".join(f"lag({key}, {most}) {over} IS DISTINCT FROM {key}" for key in keys) + ")"
 

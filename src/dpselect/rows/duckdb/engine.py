@@ -1,7 +1,4 @@
-"""Rows of any source, streamed through DuckDB, the engine in this process, on a thread of its own.
-
-The engine's messages are never passed on, because they quote rows.
-"""
+"""Rows of any source, asked of DuckDB, on a thread of its own. Its messages quote rows, and are never passed on."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from dpselect.rows.duckdb.connection import Connection, connected
 from dpselect.rows.duckdb.dialect import DuckDB
 from dpselect.rows.duckdb.scan import Scan, Source
 from dpselect.rows.failures import TranslatedErrors, unanswered
-from dpselect.rows.row_rules import Name, RowValue, Unit, Value
+from dpselect.rows.row_rules import Name, Unit, Value
 from dpselect.rows.statements import Found, Statement, is_interval
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -47,10 +44,7 @@ _ARROW_TYPES = {
 class Embedded:
     """DuckDB over a source of rows; see `dpselect.rows.table.Engine`.
 
-    Attributes:
-        source: the source of the rows.
-        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
-        format: how cells of text are written, if that was declared.
+    It may use `memory_limit` bytes before it spills to disk; None: most of the machine's memory.
     """
 
     source: Source
@@ -59,17 +53,14 @@ class Embedded:
 
     @property
     def shown(self) -> str:
-        """Its name in errors and ``repr``."""
         return self.source.shown
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """All columns, with different names."""
         return self.source.columns
 
     @property
     def listed(self) -> bool:
-        """Whether errors may list the names of the columns."""
         return self.source.listed
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
@@ -91,21 +82,20 @@ class Embedded:
 
 def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str, ...]]:
     """The names of the cells of a statement, which are added to those of others; alike cells are read once."""
-    return {
-        name: tuple(names.setdefault(cell, f"c{len(names)}") for cell in _of(value, name, statement))
-        for name, value in statement.reads.items()
-    }
-
-
-def _of(value: RowValue, name: str, statement: Statement) -> tuple[Cell, ...]:
-    if isinstance(value, Unit):
-        return (Cell(value.column.source),)
-    if value.column.parts:
-        both = zip(value.column.sources, statement.parts, strict=True)
-        return tuple(Cell.of(column, listed) for column, listed in both)
-    kind = value.kind if isinstance(value, Value | Name) else CandidateKind.DATE if value.column.days else None
-    column = value.column.sources[0] if value.column.days else value.column
-    return (Cell.of(column, statement.lists.get(name, kind)),)
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in statement.reads.items():
+        column = value.column
+        if isinstance(value, Unit):
+            cells = [Cell(column.source)]
+        elif column.parts:
+            cells = [Cell.of(*both) for both in zip(column.sources, statement.parts, strict=True)]
+        elif column.days:
+            cells = [Cell.of(column.sources[0], CandidateKind.DATE)]
+        else:
+            kind = value.kind if isinstance(value, Value | Name) else None
+            cells = [Cell.of(column, statement.lists.get(name, kind))]
+        found[name] = tuple(names.setdefault(cell, f"c{len(names)}") for cell in cells)
+    return found
 
 
 def _found(
@@ -140,11 +130,7 @@ def answer(
 ) -> Answer:
     """The result of `query`, run on a thread of its own so that this thread can report progress and receive Ctrl-C.
 
-    Args:
-        scan: the rows; the query sees them as the table ``rows``.
-        query: fetches its result from a database with this table.
-        progress: called about ten times a second with the fraction that was read.
-        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
+    The query sees the rows as the table ``rows``. Progress is reported about ten times a second.
 
     Raises:
         InvalidDataError: the table cannot be read to its end. This never depends on a row's content.

@@ -29,9 +29,7 @@ class Source(ABC):
     """Rows that can be read repeatedly, in Arrow batches; only the columns asked for are read.
 
     Attributes:
-        shown: its name in errors and ``repr``.
-        columns: all columns, with different names.
-        listed: whether errors may list the names of the columns; not if they might be somebody's row.
+        shown, columns, listed: see `dpselect.rows.table.Engine`.
         has_header: whether the columns are named apart from the rows.
         has_lines: whether the rows have numbers of lines, in the column `LINE`.
         table_name: what a table with a name of its own is called, without folders.
@@ -57,9 +55,7 @@ class Source(ABC):
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows, in batches of these columns in this order, each of its type in `ARROW_TYPES`.
 
-        Args:
-            columns: some of the source's columns, each at most once.
-            advance: called with the amount read since the last call.
+        `advance` is called with the amount read since the last call.
 
         Raises:
             SelectionError: reading failed. The message quotes no row.
@@ -99,12 +95,9 @@ def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
 class Scan:
     """One pass over the rows of a source, with the columns that a question needs.
 
-    The engine reads Parquet files by itself, if it can; other rows are a stream of Arrow batches.
-
     Attributes:
         cells: the source's columns, by their names in the query.
-        kept: whether the engine keeps the rows until the end, so that several queries can read them; it spills them to
-            disk when memory is full. Otherwise a stream can be read once.
+        kept: whether the engine keeps the rows, so that several queries can read them; a stream can be read once.
         paths: the files that the engine reads by itself, which are all that it can reach; none: the rows are a stream.
         failure: the error to raise if the stream failed, else None.
         shown: the table's name in errors.
@@ -118,9 +111,8 @@ class Scan:
         self._read = list(dict.fromkeys(self._sources.values()))
         self.failure: SelectionError | None = None
         self._source, self._format = source, format
-        self._done, self._stopped = 0, False
+        self._done, self._reported, self._stopped = 0, 0.0, False
         self._total: int | None = None
-        self._reported = 0.0
         self.paths = self._direct()
 
     def _direct(self) -> tuple[str, ...]:
@@ -128,11 +120,7 @@ class Scan:
         return () if any(column.dated for column in columns) else self._source.parquet(columns) or ()
 
     def attach(self, connection: Connection) -> None:
-        """Give the rows to the engine as the table ``rows``.
-
-        Raises:
-            UnsuitableError: the engine finds other types in Parquet files than their schema says.
-        """
+        """Give the rows to the engine as the table ``rows``, or `UnsuitableError`."""
         if self.paths:
             kind = "TABLE" if self.kept else "VIEW"
             connection.execute(f"CREATE TEMP {kind} rows AS {self._of_files(connection)}")
@@ -151,7 +139,7 @@ class Scan:
         selected: list[str] = []
         for (name, cell), found in zip(named.items(), described, strict=True):
             type_, expected = _ENGINE_TYPES[self.cells[name].column.holds]
-            if found[1] not in expected:
+            if found[1] not in expected:  # other types than the schema says
                 raise UnsuitableError
             selected.append(f"{cell}::{type_} AS {name}")
         return f"SELECT {', '.join(selected)} FROM {read}"
@@ -167,7 +155,7 @@ class Scan:
         return min(1.0, self._done / self._total) if self._total else 1.0
 
     def stop(self) -> None:
-        """Stop a stream at the next batch; to stop reading files, it is enough to interrupt the engine."""
+        """Stop a stream at the next batch; else it is enough to interrupt the engine."""
         self._stopped = True
 
     def reader(self) -> Any:
@@ -176,13 +164,12 @@ class Scan:
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
-        asked = self._read
         try:
             with reading(self.shown, hint=""):
-                for batch in self._source.batches(asked, self._advance):
+                for batch in self._source.batches(self._read, self._advance):
                     if self._stopped:
                         return
-                    yield self._named(dict(zip(asked, batch.columns, strict=True)))
+                    yield self._named(dict(zip(self._read, batch.columns, strict=True)))
         except SelectionError as error:
             self.failure = error
             raise
