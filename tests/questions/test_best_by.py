@@ -30,7 +30,7 @@ PAGES = ["/a", "/b", "/c"]
 def test_the_scale_is_the_range_over_epsilon(clip: tuple[int, int], neighbours: str, scale: float) -> None:
     task = planned("best_by", candidates=PAGES, sum="seconds", clip=clip, epsilon=0.5, neighbours=neighbours)
     assert task.mechanism.scale == scale
-    assert task.event == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
+    assert task.mechanism.event == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
 
 
 def test_the_draws_follow_the_law() -> None:

@@ -27,7 +27,7 @@ def test_the_plan(rows: int, epsilon: float, scale: float) -> None:
     assert task.mechanism.neighbours is Neighbours.ADD_REMOVE
     assert (task.domain.lower, task.domain.upper, task.domain.grid) == (0.0, 10.0, None)
     assert task.max_rows_per_unit == rows
-    assert task.event == dpselect.PermuteAndFlip(epsilon=epsilon, sensitivity=1).event
+    assert task.mechanism.event == dpselect.PermuteAndFlip(epsilon=epsilon, sensitivity=1).event
 
 
 def test_the_draws_follow_the_law() -> None:

@@ -58,7 +58,7 @@ def test_the_scale_is_twice_the_sensitivity_or_once_at_the_extremes(
     task = quantile(level, AGES, epsilon=epsilon, max_rows_per_unit=rows)
     assert task.mechanism.scale == scale
     assert task.mechanism.sensitivity == rows * max(level, 1 - level)
-    assert task.event == dpselect.accounting.BoundedRangeEvent(epsilon=epsilon)
+    assert task.mechanism.event == dpselect.accounting.BoundedRangeEvent(epsilon=epsilon)
 
 
 def test_between_bounds_the_draw_sees_the_values(drawn: list[tuple[list[float], QuantileMechanism]]) -> None:

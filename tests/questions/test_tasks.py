@@ -56,9 +56,9 @@ def test_the_scale_is_that_of_a_monotone_count() -> None:
 
 def test_events_are_known_before_any_count_is() -> None:
     task = planned("most_common", candidates=COLOURS, epsilon=0.5)
-    assert task.event == dpselect.PermuteAndFlip(epsilon=0.5, sensitivity=1.0, monotonic=True).event
-    assert planned("top_k", candidates=COLOURS, k=2, epsilon=0.5).event == LaplaceProfileEvent(epsilon=0.5)
-    rounds = planned("top_k", candidates=range(1000), k=20, epsilon=1.0, delta=1e-6).event
+    assert task.mechanism.event == dpselect.PermuteAndFlip(epsilon=0.5, sensitivity=1.0, monotonic=True).event
+    assert planned("top_k", candidates=COLOURS, k=2, epsilon=0.5).mechanism.event == LaplaceProfileEvent(epsilon=0.5)
+    rounds = planned("top_k", candidates=range(1000), k=20, epsilon=1.0, delta=1e-6).mechanism.event
     assert isinstance(rounds, ComposedEvent)
     assert rounds.count == 20
 

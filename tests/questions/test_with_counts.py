@@ -142,7 +142,9 @@ def test_a_delta_is_weighed_by_its_own_deviation() -> None:
         assert question.once is not None
         assert question.terms.mechanism == f"{kind}Mechanism"
         assert question.terms.delta == (0.0 if kind == "Geometric" else 1e-6)
-        assert question.event == (PureEvent(epsilon=1.0) if not question.terms.delta else question.once.noise.event)
+        assert question.mechanism.event == (
+            PureEvent(epsilon=1.0) if not question.terms.delta else question.once.noise.event
+        )
         assert question.terms.sensitivity.value == pytest.approx(most if not question.terms.delta else math.sqrt(most))
     assert top(100, delta=1e-6, max_values_per_unit=38).once is None
     assert top(100, delta=1e-6, max_values_per_unit=38).terms.arguments["rule"] == EACH
@@ -179,7 +181,7 @@ def test_the_scale_of_noise_once_is_that_of_the_values_of_a_unit(relation: Neigh
         question = top(10, max_values_per_unit=most, neighbours=relation)
         assert question.once is not None
         assert question.once.noise.scale == twice * most
-        assert question.event == PureEvent(epsilon=1.0)
+        assert question.mechanism.event == PureEvent(epsilon=1.0)
     everything = top(5, n=5, max_values_per_unit=3, neighbours=relation)
     assert (everything.once is not None) is (relation is Neighbours.REPLACE_ONE)
 

@@ -112,7 +112,6 @@ class Count(Question, name="count"):
 
     @cached_property
     def mechanism(self) -> GeometricMechanism:
-        """What draws, at the whole cost."""
         mechanism = mechanisms.GeometricMechanism(
             epsilon=self.epsilon, sensitivity=1, bounds=(0, LARGEST_COUNT), neighbours=self.neighbours
         )
@@ -121,10 +120,6 @@ class Count(Question, name="count"):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/counting.md``, claim 5, and ``proofs/geometric_mechanism.md``.
-        """
         arguments: dict[str, Any] = {}
         if (between := self.scan.between) is not None:
             arguments = {"between": [*between]}
@@ -144,13 +139,11 @@ class Count(Question, name="count"):
         return summaries.PublicCondition(is_number=True)
 
     def released(self, summary: int, /) -> Drawn:
-        """The number of units, with noise."""
         return Drawn(self.mechanism.draw(summary))
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """Of numbers between two others, none may be there or none be read."""
-        return "between" in release.arguments
+        return "between" in release.arguments  # of numbers between two others, none may be there or none be read
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -217,7 +210,10 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
             expected = "the public list of values to count, or bins of a column of numbers"
             raise InvalidCandidatesError("candidates", None, expected, hint)
         if self.bins is None:
-            return super().known(columns, neighbours)
+            listed = super().known(columns, neighbours)
+            n, what = len(listed.choices), "the number of candidates"
+            most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=n, at_most_what=what)
+            return replace(listed, max_values_per_unit=most)
         if self.candidates is not None:
             raise InvalidParameterError("candidates", Shown("<a list>"), "nothing, because `bins` are given")
         for name, only in (("max_values_per_unit", 1), ("delta", 0.0)):
@@ -228,19 +224,14 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=neighbours)
 
     @cached_property
-    def most_per_unit(self) -> int:
-        n, what = len(self.choices), "the number of candidates"
-        return positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=n, at_most_what=what)
-
-    @cached_property
     def mechanism(self) -> GeometricMechanism | DiscreteGaussianMechanism:
-        """What adds noise to all counts, at the whole cost: with a delta, that of two with the smaller error bound.
+        """Of two with a delta the one with the smaller error bound; at equal bounds the geometric one.
 
         One unit changes up to t counts by 1. Geometric noise grows with t and costs no delta; discrete Gaussian noise
-        grows with the root of t. At equal bounds the geometric one is used.
+        grows with the root of t.
         """
         n = len(self.choices)
-        moved = self.neighbours.changed(self.most_per_unit, n)
+        moved = self.neighbours.changed(self.max_values_per_unit, n)
         price: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours}
         geometric = mechanisms.GeometricMechanism(**price, sensitivity=moved)
         check_useful(geometric, n)
@@ -252,13 +243,8 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain; the sensitivity is the largest total change of all counts.
-
-        For Gaussian noise it is the root of the largest sum of their squared changes.
-
-        Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``.
-        """
-        mechanism, n = self.mechanism, len(self.choices)
+        """The sensitivity is the largest total change of all counts; for Gaussian noise the root of that of squares."""
+        mechanism, n, most = self.mechanism, len(self.choices), self.max_values_per_unit
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
         noise = "gaussian" if is_gaussian else "geometric"
         return self.stated(
@@ -267,19 +253,18 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
             delta=mechanism.delta if is_gaussian else 0.0,
             candidates=self.choices.description(),
             error_bound=float(mechanism.error_bound(CONFIDENCE, size=n)),
-            arguments={"max_values_per_unit": self.most_per_unit, **({"noise": noise} if self.delta else {})},
+            arguments={"max_values_per_unit": most, **({"noise": noise} if self.delta else {})},
             # If each unit counts once, the sum of the noisy counts is a noisy number of units.
-            usable=None if self.most_per_unit > 1 else NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE)),
+            usable=None if most > 1 else NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE)),
         )
 
     def released(self, summary: CandidateCounts, /) -> Drawn:
-        """The noisy counts, in the order of the candidates. Negative ones are released as 0."""
         noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
-        return Drawn([*map(released_count, noisy)], [released_count(sum(noisy))] if self.most_per_unit == 1 else None)
+        units = [released_count(sum(noisy))] if self.max_values_per_unit == 1 else None
+        return Drawn([*map(released_count, noisy)], units)
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[Any]:
-        """The candidates."""
         return summaries.members(release.question["candidates"])
 
     @classmethod

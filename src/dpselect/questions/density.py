@@ -13,8 +13,7 @@ from dpselect import mechanisms, summaries
 from dpselect.arguments import BinBounds, Bins, Epsilon, Numbers
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Sensitivity
-from dpselect.questions.numbers import NumbersQuestion, from_rows
-from dpselect.questions.question import CountsEach
+from dpselect.questions.question import CountsEach, NumbersQuestion, from_rows
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
@@ -51,22 +50,21 @@ class InBins(NumbersQuestion):
 
     @cached_property
     def domain(self) -> PublicDomain:
-        """What values are clipped into."""
         return self.public_bins.domain
 
     @cached_property
     def mechanism(self) -> GeometricMechanism:
-        """What draws, once, at the whole cost: a unit that is replaced changes two counts."""
+        """A unit that is replaced changes two counts.
+
+        Proof: ``proofs/noisy_histograms.md``.
+        """
         return mechanisms.GeometricMechanism(
             epsilon=self.epsilon, sensitivity=self.neighbours.changed(1), neighbours=self.neighbours
         )
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain: the error is the largest distance of any count from the truth, in units.
-
-        Proof: ``proofs/noisy_histograms.md``.
-        """
+        """The error is the largest distance of any count from the truth, in units."""
         bins, noise = self.public_bins, self.mechanism
         try:
             bound = float(noise.error_bound(CONFIDENCE, size=bins.count))
@@ -127,7 +125,6 @@ class Density(InBins, name="density"):
         return summaries.PublicBins.given(self.bounds, self.bins)
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """The share of each bin."""
         from dpselect.mechanisms.density import shares
 
         noisy, units = self.drawn(summary)
@@ -165,10 +162,7 @@ class Density(InBins, name="density"):
 
 
 class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
-    """The number of units with a number in each bin between public edges: `histogram` with `bins`.
-
-    Proof: ``proofs/noisy_histograms.md``.
-    """
+    """The number of units with a number in each bin between public edges: `histogram` with `bins`."""
 
     column: Numbers
     edges: Sequence[float]
@@ -179,13 +173,11 @@ class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
         return summaries.PublicBins.between(self.edges)
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """The noisy counts, in the order of the bins. Negative ones are released as 0."""
         noisy, units = self.drawn(summary)
         return Drawn([*map(released_count, noisy.tolist())], [units])
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """Where each bin begins and ends."""
         return [f"{begin} to {end}" for begin, end in pairwise(map(as_text, release.candidates["edges"]))]
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:

@@ -42,21 +42,18 @@ class BestFeatures(ListQuestion, name="best_features"):
     delta: DeltaIfLess = 0.0
 
     gives_list: ClassVar[bool] = True
-    measured_in = "weighted rows"
+    error_unit = "weighted rows"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        """Rows are tallied by who has them."""
         names = PublicCandidates.given(self.features, argument="features")
         return replace(self, features=names, weights=tuple(map(int, self.weights)), neighbours=neighbours)
 
     @cached_property
     def choices(self) -> PublicCandidates:
-        """The names of the features."""
         return cast("PublicCandidates", self.features)
 
     @property
     def answers(self) -> int:
-        """How many features are selected."""
         return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of features")
 
     @property
@@ -70,33 +67,21 @@ class BestFeatures(ListQuestion, name="best_features"):
         )
 
     @cached_property
-    def plan(self) -> TopKPlan:
-        """The mechanism of a round, the number of rounds, and the total cost."""
-        return top_k_plan(self, self.epsilon, self.moved)
-
-    @property
     def mechanism(self) -> TopKPlan:
-        """What draws, at the whole cost."""
-        return self.plan
+        return top_k_plan(self, self.epsilon, self.moved)
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/feature_scores.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the
-        plan's mechanism (each draw).
-        """
-        at_once = {"k": self.plan.k} if self.plan.is_at_once else {}
-        return terms_of_plan(self, self.moved, {"classes": len(self.weights), **at_once})
+        plan = self.mechanism
+        at_once = {"k": plan.k} if plan.is_at_once else {}
+        return terms_of_plan(self, plan, self.moved, {"classes": len(self.weights), **at_once})
 
     def released(self, summary: CandidateTotals, /) -> Drawn:
-        """The names of the features, best first."""
-        return Drawn([self.choices[position] for position in self.plan.select(summary.totals)])
+        return Drawn([self.choices[position] for position in self.mechanism.select(summary.totals)])
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """Features are arrays of numbers, of which each row counts."""
-        return False
+        return False  # features are arrays of numbers, of which each row counts
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

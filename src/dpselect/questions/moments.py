@@ -1,9 +1,7 @@
-r"""The mean and the spread of a column of numbers, from noisy sums.
+r"""The mean and the spread of a column of numbers, from noisy sums, each as accurate as if it alone were released.
 
-With a unit's value as a share :math:`u` of the distance between the bounds, the sums of :math:`1 - u` and :math:`u`
-give the number of units and the mean; those of :math:`(1 - u)^2`, :math:`2u(1 - u)` and :math:`u^2` the variance as
-well. What one unit adds to them is never negative and always adds up to 1. So each of the sums is as accurate as if it
-alone were released, and all of them have one cost.
+With a unit's value as a share :math:`u` of the distance between the bounds, they are the sums of :math:`1 - u` and
+:math:`u`, or of :math:`(1 - u)^2`, :math:`2u(1 - u)` and :math:`u^2`: one unit adds shares that add up to 1.
 """
 
 from __future__ import annotations
@@ -21,8 +19,7 @@ from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers
 from dpselect.checks import finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.numbers import NumbersQuestion, are_whole, from_rows
-from dpselect.questions.question import Columns
+from dpselect.questions.question import Columns, NumbersQuestion, are_whole, from_rows
 from dpselect.questions.wording import rounded_up, units_of
 from dpselect.questions.words import (
     CONFIDENCE,
@@ -44,14 +41,11 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism
     from dpselect.summaries import UnitValues
 
-FINE_STEPS = 10**6
+_FINE_STEPS = 10**6
 """Steps between the bounds, where the caller gives no step. Rounding to them is far less than any noise."""
 
-
 _MOST_STEPS = {1: 2**53, 2: 2**26}
-"""So that the sensitivity of the sums is a whole number that a double holds."""
-
-_WIDEST = 2**53
+"""By degree, so that the sensitivity of the sums is a whole number that a double holds."""
 
 _FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
 """A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""
@@ -66,8 +60,7 @@ class Moment(NumbersQuestion):
     step: FineStep = None
 
     degree: ClassVar[int]
-    called: ClassVar[str]
-    """What it is in sentences."""
+    called: ClassVar[str]  # what it is in sentences
     bounds_value: ClassVar[bool] = True
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
@@ -75,7 +68,7 @@ class Moment(NumbersQuestion):
         step = self.step
         if step is None:
             lower, upper = finite_bounds(self.bounds)
-            step = 1 if are_whole(columns, self.column, self.bounds) else (upper - lower) / FINE_STEPS
+            step = 1 if are_whole(columns, self.column, self.bounds) else (upper - lower) / _FINE_STEPS
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property
@@ -85,12 +78,7 @@ class Moment(NumbersQuestion):
 
     @cached_property
     def mechanism(self) -> GeometricMechanism:
-        """What adds noise to each of the sums, at one cost for all: the whole one.
-
-        Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, or too small for an answer to be of use; or the
-                grid has too many points.
-        """
+        """What adds noise to each of the sums, at one cost for all."""
         grid, degree = self.grid, self.degree
         far = _FARTHEST[degree]
         if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
@@ -111,10 +99,10 @@ class Moment(NumbersQuestion):
     @property
     def width(self) -> Fraction:
         """The distance between the bounds."""
-        return self.grid.step * (self.grid.count - 1)
+        return self.grid.upper - self.grid.lower
 
     def exact(self, values: NDArray[float64]) -> list[int]:
-        """The sums of the units' shares, of one value for each unit, in whole numbers; private."""
+        """The sums of the units' shares, in whole numbers; private."""
         from dpselect.mechanisms.mean import exact_sum, grid_indices
 
         places, last, units = grid_indices(values, self.grid), self.grid.count - 1, int(values.size)
@@ -134,15 +122,13 @@ class Moment(NumbersQuestion):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain; sensitivity and error bound are in the unit of the moment.
+        """The bound is that of the mean, or of the variance up to a smaller term, times the released number of units.
 
-        The bound is that of the mean, or of the variance up to a smaller term, times the released number of units.
-
-        Proof: ``proofs/moments.md``, claims 4 to 6, and ``proofs/geometric_mechanism.md``.
+        Proof: ``proofs/moments.md``, claims 4 to 6.
         """
         noise, sums = self.mechanism, self.degree + 1
         units_within = -(-noise.total_error_bound(sums, CONFIDENCE) // self.whole)
-        if not units_within <= _WIDEST:
+        if not units_within <= 2**53:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful answer")
         within: int | Fraction = noise.error_bound(CONFIDENCE, size=sums)
         if self.degree == 1:
@@ -159,14 +145,13 @@ class Moment(NumbersQuestion):
         )
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """The moment, and the number of units. All sums together cost epsilon, because the noise is made for all."""
+        # All sums together cost epsilon, because the noise is made for all.
         noisy = [self.mechanism.draw(each) for each in self.exact(self.values(summary))]
         return Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
 
     @classmethod
     def shown(cls, value: Value) -> Value:
-        """Ten digits; the certificate has all."""
-        return float(f"{value:.10g}") if isinstance(value, float) else value
+        return float(f"{value:.10g}") if isinstance(value, float) else value  # the certificate has all digits
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -202,7 +187,7 @@ class Mean(Moment, name="mean"):
 
     degree: ClassVar[int] = 1
     called: ClassVar[str] = "mean"
-    measured_in = "sum"
+    error_unit = "sum"
     measure: ClassVar[str] = "mean of {column}"
 
     def moment(self, noisy: list[int]) -> float:
@@ -224,11 +209,9 @@ class Mean(Moment, name="mean"):
 
     @classmethod
     def possible_values(cls, release: Planned) -> tuple[float, float]:
-        """Values outside the bounds count as the nearer one, and so does their mean."""
         return release.candidates["lower"], release.candidates["upper"]
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """A mean is of values on the grid, and need not be on it."""
         lower, upper = self.domain.lower, self.domain.upper
         return len(values) == 1 and all(is_number(each) and lower <= each <= upper for each in values)
 
@@ -264,7 +247,7 @@ class Variance(Moment, name="variance"):
 
     degree: ClassVar[int] = 2
     called: ClassVar[str] = "variance"
-    measured_in = "sum of squares"
+    error_unit = "sum of squares"
     measure: ClassVar[str] = "variance of {column}"
     is_amount: ClassVar[bool] = True
 
@@ -324,7 +307,6 @@ class Std(Variance, name="std"):
     measure: ClassVar[str] = "standard deviation of {column}"
 
     def moment(self, noisy: list[int]) -> float:
-        """The root of the variance."""
         return math.sqrt(super().moment(noisy))
 
     @classmethod

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpselect import summaries
+from dpselect import mechanisms, summaries
 from dpselect.arguments import (
     BoundsIfKnown,
     Continuous,
@@ -24,17 +24,10 @@ from dpselect.arguments import (
     Step,
 )
 from dpselect.arguments import Quantiles as Method
-from dpselect.checks import quantile_level
+from dpselect.checks import decimal_fraction, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.numbers import (
-    NumbersQuestion,
-    from_rows,
-    near_quantile,
-    smallest_step,
-    step_between,
-)
-from dpselect.questions.question import Columns
+from dpselect.questions.question import Columns, NumbersQuestion, Question, are_whole, from_rows, is_whole
 from dpselect.questions.words import (
     CONFIDENCE,
     LARGEST_COUNT,
@@ -51,8 +44,48 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import QuantileMechanism, QuantilesMechanism, UnboundedQuantileMechanism
     from dpselect.summaries import PublicDomain, UnitValues
 
+_SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
+_STEP = (
+    f"{_SMALLEST_STEP} With `continuous=True` the answer is any number between the bounds; it can be far off if values"
+    " repeat."
+)
 
-class Median(NumbersQuestion, name="median"):
+
+class Between(NumbersQuestion):
+    """A question about quantiles between public bounds, of numbers or dates. Its subclasses are questions."""
+
+    if TYPE_CHECKING:  # declared by each, in its place among the others
+        bounds: Any
+        step: Any
+        continuous: bool
+
+    may_be_dates: ClassVar[bool] = True
+    label: ClassVar[str] = "level"
+    measure: ClassVar[str] = "{column}"
+
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+        """With the distance between possible answers, or none if all numbers between the bounds were asked for.
+
+        Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
+        in the widest gap between them, which says nothing about the rows.
+        """
+        step = self.step
+        if self.continuous and step is not None:
+            raise InvalidParameterError("continuous", True, "nothing, because a `step` is given")
+        if step is None and not self.continuous:
+            if not summaries.are_dates(self.bounds) and not are_whole(columns, self.column, self.bounds):
+                expected = "the distance between possible answers, or `continuous=True`"
+                raise InvalidParameterError("step", None, expected, _STEP)
+            step = 1
+        return replace(self, step=step, neighbours=neighbours)
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        what, is_grid = release.candidates.get("kind", "numbers"), release.candidates["source"] == "grid"
+        return from_rows(release, f"the {release.candidates['count']:,} {what}" if is_grid else "all numbers")
+
+
+class Median(Between, name="median"):
     """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
 
     Returns:
@@ -61,20 +94,10 @@ class Median(NumbersQuestion, name="median"):
     Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
     ``proofs/unbounded_quantiles.md``.
 
-    Ages are whole years and repeat, so this example uses a step of one year:
-
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> people.median("age", bounds=(0, 120), step=1, epsilon=1.0).value
     37.0
-
-    Of dates:
-
-    >>> import pyarrow as pa
-    >>> days = pa.array([20_000 + person % 9 for person in range(900)], pa.int32()).cast(pa.date32())
-    >>> visits = dps.Dataset(pa.table({"who": range(900), "day": days}), unit="who")
-    >>> visits.median("day", bounds=("2024-01-01", "2024-12-31"), epsilon=1.0).value
-    datetime.date(2024, 10, 8)
     """
 
     asks = "What is the median?"
@@ -91,37 +114,30 @@ class Median(NumbersQuestion, name="median"):
     continuous: Continuous = False
     max_rows_per_unit: MaxRows = 1
 
-    may_be_dates: ClassVar[bool] = True
-    label: ClassVar[str] = "level"
-    measured_in = "ranks"
-    measure: ClassVar[str] = "{column}"
+    error_unit = "ranks"
     unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step there is one"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self | UnboundedQuantile:
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
         """Without bounds it is another question."""
         if self.bounds is not None:
             if self.lower is not None:
                 raise InvalidParameterError("lower", self.lower, "nothing, because `bounds` are given")
-            step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
-            return replace(self, step=step, neighbours=neighbours)
+            return super().known(columns, neighbours)
         if self.continuous:
             raise InvalidParameterError("continuous", True, "nothing, because there are no `bounds`")
-        lower = 0.0 if self.lower is None else self.lower
         shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
-        shared |= {"level": self.share, "lower": lower, "neighbours": neighbours}
-        return UnboundedQuantile(**shared, step=smallest_step(columns, self.column, lower, self.step))
+        shared |= {"lower": 0.0 if self.lower is None else self.lower, "step": self.step}
+        return UnboundedQuantile(**shared, level=self.share).known(columns, neighbours)
 
     @property
     def share(self) -> float:
-        """The share of the values below the answer."""
-        return 0.5
+        """The share of the values below the answer: the level of `Quantile`."""
+        return quantile_level(getattr(self, "level", 0.5))
 
     @cached_property
     def mechanism(self) -> QuantileMechanism:
-        """What draws, once, at the whole cost. Its scale is in ranks."""
-        from dpselect.mechanisms import QuantileMechanism
-
-        return QuantileMechanism(
+        """Its scale is in ranks."""
+        return mechanisms.QuantileMechanism(
             epsilon=self.epsilon,
             level=self.share,
             neighbours=self.neighbours,
@@ -139,18 +155,14 @@ class Median(NumbersQuestion, name="median"):
         if self.domain.grid is None:
             return None
         # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
-        from dpselect.mechanisms import ExponentialMechanism
-
         drawn = self.mechanism
-        same = ExponentialMechanism(epsilon=drawn.epsilon, sensitivity=drawn.sensitivity, monotonic=drawn.monotonic)
+        same = mechanisms.ExponentialMechanism(
+            epsilon=drawn.epsilon, sensitivity=drawn.sensitivity, monotonic=drawn.monotonic
+        )
         return same.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
-        """
         return self.stated(
             _ranks_moved(self.mechanism),
             "proofs/quantiles.md",
@@ -160,20 +172,14 @@ class Median(NumbersQuestion, name="median"):
         )
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """A number within the bounds, or a date."""
         drawn = self.mechanism.draw(self.values(summary))
         return Drawn(self.domain.shown(drawn) if self.domain.dated else drawn)
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        days = f" day{'s' * (release.candidates['step'] != 1)}" if "kind" in release.candidates else ""
-        return (
-            f"{near_quantile(release, bound)}, values rounded to steps of {as_text(release.candidates['step'])}{days}"
-        )
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        return _between(release)
+        step = release.candidates["step"]
+        days = f" day{'s' * (step != 1)}" if "kind" in release.candidates else ""
+        return f"{_near_quantile(release, bound)}, values rounded to steps of {as_text(step)}{days}"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         return len(values) == 1 and all(map(self.domain.may_hold, values))
@@ -211,13 +217,8 @@ class Quantile(Median, name="quantile"):
 
     level: Level
 
-    @property
-    def share(self) -> float:
-        """The share of the values below the answer."""
-        return quantile_level(self.level)
 
-
-class Quantiles(NumbersQuestion, name="quantiles"):
+class Quantiles(Between, name="quantiles"):
     """Several quantiles: numbers below which about the shares `levels` of the values in `column` lie.
 
     Together they cost one `epsilon`, at most 100 for ``"joint"``.
@@ -249,21 +250,11 @@ class Quantiles(NumbersQuestion, name="quantiles"):
     method: Method = "joint"
 
     gives_list: ClassVar[bool] = True
-    may_be_dates: ClassVar[bool] = True
-    label: ClassVar[str] = "level"
-    measure: ClassVar[str] = "{column}"
     unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
-
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        step = step_between(columns, self.column, self.bounds, self.step, continuous=self.continuous)
-        return replace(self, step=step, neighbours=neighbours)
 
     @cached_property
     def mechanism(self) -> QuantilesMechanism:
-        """What draws all of them, at the whole cost."""
-        from dpselect.mechanisms import QuantilesMechanism
-
-        return QuantilesMechanism(
+        return mechanisms.QuantilesMechanism(
             epsilon=self.epsilon,
             levels=self.levels,  # type: ignore[arg-type] # made a tuple there
             method=self.method,
@@ -274,10 +265,6 @@ class Quantiles(NumbersQuestion, name="quantiles"):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/unit_values.md`` (the rows) and ``proofs/joint_quantiles.md`` or ``proofs/quantiles.md``.
-        """
         mechanism = self.mechanism
         is_joint = mechanism.method == "joint"
         return self.stated(
@@ -313,17 +300,12 @@ class Quantiles(NumbersQuestion, name="quantiles"):
         return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """One number for each level, in their order."""
         drawn = self.mechanism.draw(self.values(summary))
         return Drawn([*(map(self.domain.shown, drawn) if self.domain.dated else drawn)])
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         raise AssertionError("no bound on the error of several quantiles is known")
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        return _between(release)
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         levels = self.mechanism.levels
@@ -340,10 +322,10 @@ def _ranks_moved(mechanism: QuantileMechanism | UnboundedQuantileMechanism) -> S
     return rank_sensitivity(mechanism.level, values_per_unit=mechanism.values_per_unit, neighbours=mechanism.neighbours)
 
 
-def _between(release: Planned) -> str:
-    """What an answer between public bounds is drawn from."""
-    what, is_grid = release.candidates.get("kind", "numbers"), release.candidates["source"] == "grid"
-    return from_rows(release, f"the {release.candidates['count']:,} {what}" if is_grid else "all numbers")
+def _near_quantile(release: Planned, bound: float) -> str:
+    level = release.arguments["level"]
+    truth = "median" if level == 0.5 else f"{as_text(level)}-quantile"
+    return f"the released {release.column} is within {counted(math.ceil(bound), 'rank')} of the true {truth}"
 
 
 class UpperBound(NumbersQuestion, name="upper_bound"):
@@ -380,19 +362,24 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     step: SmallestStep = None
     max_rows_per_unit: MaxRows = 1
 
-    measured_in = "ranks"
+    error_unit = "ranks"
     measure: ClassVar[str] = "{column}"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        step = smallest_step(columns, self.column, self.lower, self.step)
+    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+        """With the smallest distance between possible answers: 1 where the column's type says so."""
+        step: Any = self.step
+        if step is None:
+            first = decimal_fraction(self.lower, "lower", expected="a finite number")
+            if not (columns.is_whole(self.column) and is_whole(first)):
+                expected = "the smallest distance between possible answers"
+                raise InvalidParameterError("step", None, expected, _SMALLEST_STEP)
+            step = 1
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property
     def mechanism(self) -> UnboundedQuantileMechanism:
-        """What draws, once, at the whole cost: the quantile at level 1."""
-        from dpselect.mechanisms import UnboundedQuantileMechanism
-
-        found = UnboundedQuantileMechanism(
+        """The quantile at level 1."""
+        found = mechanisms.UnboundedQuantileMechanism(
             epsilon=self.epsilon,
             level=getattr(self, "level", 1.0),
             lower=self.lower,
@@ -412,10 +399,6 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/unbounded_quantiles.md`` (the draw).
-        """
         mechanism = self.mechanism
         return self.stated(
             _ranks_moved(mechanism),
@@ -433,7 +416,6 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         )
 
     def released(self, summary: UnitValues, /) -> Drawn:
-        """One of the candidates."""
         return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
@@ -471,4 +453,4 @@ class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
     def within(cls, release: Planned, bound: float) -> str:
         lowest = as_text(release.candidates["lower"])
         below = f"those below {lowest} counted as {lowest}"
-        return f"{near_quantile(release, bound)}, values rounded up to possible answers, {below}"
+        return f"{_near_quantile(release, bound)}, values rounded up to possible answers, {below}"

@@ -121,7 +121,7 @@ class Query:
     def _noise_of_counts(self) -> GeometricMechanism:
         alone, relation = cast("ListQuestion", self.alone), self.alone.terms.sensitivity.neighbours
         answers = alone.answers
-        of_a_unit = min(answers, alone.most_per_unit or answers)
+        of_a_unit = min(answers, alone.max_values_per_unit or answers)
         moved = relation.changed(of_a_unit, answers)
         left = mechanisms.left_for_selection(self.question.epsilon)
         return _noise(left, moved * self._most, relation, size=answers, argument="epsilon")
@@ -143,7 +143,7 @@ class Query:
     @cached_property
     def event(self) -> Event:
         """What the answers and all numbers cost together; to be charged before `released` is called."""
-        event = self.alone.event
+        event = self.alone.mechanism.event
         if self._most > 1:
             event = ComposedEvent(event=event, count=self._most)
         for noise in (self.counting, self.usable):
@@ -182,7 +182,7 @@ class Query:
             "sensitivity": terms.sensitivity.value,
             "monotonic": terms.sensitivity.monotonic,
             "neighbours": terms.sensitivity.neighbours,
-            "error_unit": self.alone.error_unit(terms),
+            "error_unit": self.alone.error_unit,
             "proofs": (terms.sensitivity.proof, *terms.proofs, "proofs/exact_sampling.md", *conditions),
             "event": self.event,
             "question": self.words,

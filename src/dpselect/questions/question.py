@@ -1,9 +1,7 @@
 """A question is data: a frozen class whose fields are its public arguments. All else follows from them.
 
-To add a question, declare a class in one of the files of `FAMILIES`, and name it there: its fields, what it asks in
-everyday words, an example; what it reads, what draws, and how accurate that is. Its method of `dpselect.Dataset` and
-`dpselect.DryRun`, its command, its form, the keys of a plan, the words of its certificate and its row in the documents
-are derived.
+To add a question, declare a class in one of the files of `FAMILIES`, and name it there. Its method of
+`dpselect.Dataset`, its command, form, certificate, row in the documents and keys of a plan are derived.
 """
 
 from __future__ import annotations
@@ -19,14 +17,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass
 
 from dpselect import summaries
 from dpselect.arguments import Argument, Epsilon, arguments_of
+from dpselect.checks import finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, counted
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, as_text, counted
 
 if TYPE_CHECKING:
-    from dpselect.accounting import Event
     from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
-    from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicCondition, Scan
+    from dpselect.summaries import (
+        CandidateKind,
+        CountsOf,
+        PublicCandidates,
+        PublicCondition,
+        PublicDomain,
+        Scan,
+        UnitValues,
+    )
 
 FAMILIES = {
     "counts": "count histogram",
@@ -68,29 +74,36 @@ class Question(ABC):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     """Which tables the guarantee compares: no argument of a question, but of the table."""
 
-    name: ClassVar[str]
-    """Its name as a method, a command and in plans."""
+    # What it declares of itself.
 
-    asks: ClassVar[str]
-    """It in everyday words."""
-
-    does: ClassVar[str]
-    """What its command does, in one or two sentences."""
-
+    name: ClassVar[str]  # as a method, a command and in plans
+    asks: ClassVar[str]  # it in everyday words
+    does: ClassVar[str]  # what its command does, in one or two sentences
     example: ClassVar[tuple[str, str]]
     """Arguments that work with the files of the examples: those without a name, then the options."""
-
     also: ClassVar[tuple[tuple[str, tuple[str, str]], ...]] = ()
     """Other questions that it answers, each in everyday words and with an example."""
+    positional: ClassVar[tuple[str, ...]] = ()  # arguments that may be given without their names, after the column
+    value: ClassVar[str] = "Any"  # the type of its value, as a stub writes it
+    page: ClassVar[str] = ""  # of ``docs/tasks``; by default its own name
+    keeps_list: ClassVar[bool] = False
+    """Whether a certificate writes all candidates down, however many: they name the numbers in the answer."""
+    gives_list: ClassVar[bool] = False  # an answer is a list of values
 
-    positional: ClassVar[tuple[str, ...]] = ()
-    """Arguments that may be given without their names, after the column."""
+    # What sentences, tables and pictures say of a value.
 
-    value: ClassVar[str] = "Any"
-    """The type of its value, as a stub writes it."""
-
-    page: ClassVar[str] = ""
-    """Name of its page in ``docs/tasks``; by default its own name."""
+    label: ClassVar[str] = "answer"  # heading of the first column of the table
+    measure: ClassVar[str] = ""
+    """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
+    is_amount: ClassVar[bool] = False  # a value is drawn as a bar from zero, and is no place on a scale
+    is_count: ClassVar[bool] = False  # a value is a number of units, and so cannot be below 0
+    counts_each: ClassVar[bool] = False  # the values are numbers of units, one for each of what `keys` names
+    error_unit: ClassVar[str | None] = None  # the unit of the error, if it is not a count
+    bounds_value: ClassVar[bool] = False  # the error bound is of a value, rather than of its rank or score
+    bounds_every_count: ClassVar[bool] = True
+    """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
+    unbounded: ClassVar[str] = "No bound on the error holds for all data"
+    """The sentence if there is no error bound, and what to do about it."""
 
     def __init_subclass__(cls, *, name: str = "", **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -107,8 +120,7 @@ class Question(ABC):
     @classmethod
     def options(cls) -> tuple[Argument, ...]:
         """The arguments that a command takes with their names."""
-        first = ("column", *cls.positional)
-        return tuple(each for each in arguments_of(cls) if each.name not in first)
+        return tuple(each for each in arguments_of(cls) if each.name not in ("column", *cls.positional))
 
     @classmethod
     def chooses(cls) -> bool:
@@ -118,32 +130,25 @@ class Question(ABC):
     def check_usable(self, usable_epsilon: object, /) -> None:  # noqa: B027 - most have nothing to refuse
         """Refuse an epsilon for the number of usable units where that number says nothing more."""
 
-    keeps_list: ClassVar[bool] = False
-    """Whether a certificate writes all candidates down, however many: they name the numbers in the answer."""
-
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
         """The question with all that decides its cost: its lists read, and what the table tells of its columns.
 
-        Args:
-            columns: of the table; no row is read.
-            neighbours: which tables the guarantee compares.
-
         Raises:
-            SelectionError: an argument is invalid, or does not fit the column.
+            SelectionError: an argument is invalid, or does not fit the column. No row is read.
         """
         return replace(self, neighbours=neighbours)
 
     # What follows holds for the question that is `known`.
 
-    @property
-    def event(self) -> Event:
-        """What one release costs, to be charged before `released` is called: what its mechanism does."""
-        return cast(Any, self).mechanism.event
+    @cached_property
+    @abstractmethod
+    def mechanism(self) -> Any:
+        """What draws, once, at the whole cost of one release."""
 
     @cached_property
+    @abstractmethod
     def terms(self) -> Terms:
-        """The contents of the certificate, except the answer."""
-        raise NotImplementedError
+        """What the certificate will contain, except the answer."""
 
     def stated(self, moved: Sensitivity, *proofs: str, error_bound: float | None, **more: Any) -> Terms:
         """The same, of what draws once, at the whole cost.
@@ -154,24 +159,24 @@ class Question(ABC):
             error_bound: see `Release.error_bound`.
             more: other fields of `Terms`.
         """
-        draws = cast(Any, self).mechanism
+        draws = self.mechanism
         about: dict[str, Any] = {"task": self.name, "mechanism": type(draws).__name__, "epsilon": draws.epsilon}
         both: dict[str, Any] = {"candidates": {}, **about, **more}
         return Terms(sensitivity=moved, error_bound=error_bound, proofs=proofs, **both)
 
     @property
+    @abstractmethod
     def scan(self) -> Scan:
         """What is read of the rows; it draws from the summary."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def usable_units(self) -> PublicCondition | None:
         """The units that it could use; None: as many as the summary says."""
-        raise NotImplementedError
 
     @abstractmethod
     def released(self, summary: Any, /) -> Drawn:
-        """The answer, at the cost of `event`, with the noisy numbers of units that `terms` says are released with it.
+        """The answer, at the cost of `mechanism`, with the noisy numbers of units that `terms` says come with it.
 
         Args:
             summary: of `scan`, in one group or of all rows.
@@ -180,16 +185,17 @@ class Question(ABC):
             InvalidParameterError: the summary was made for another question. Nothing is drawn then.
         """
 
-    gives_list: ClassVar[bool] = False
-    """Whether an answer is a list of values."""
+    @abstractmethod
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """Whether one answer can have these values: in a certificate, whose text may have been edited.
+
+        Args:
+            values: those of the answer, in a list also if it is a single one; of any type that JSON has, or dates.
+            units: the number of units that came with it at no cost, if one did. It is read from the same noise.
+            counts: likewise the noisy counts of the values.
+        """
 
     # Sentences about an answer, from its certificate or its forecast alone.
-
-    label: ClassVar[str] = "answer"
-    """Heading of the first column of the table."""
-
-    unbounded: ClassVar[str] = "No bound on the error holds for all data"
-    """The sentence if there is no error bound, and what to do about it."""
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[Any]:
@@ -206,6 +212,16 @@ class Question(ABC):
         """The part of a sentence that says what differs from what by at most `bound`."""
 
     @classmethod
+    @abstractmethod
+    def origin(cls, release: Planned) -> str:
+        """The part of a sentence that says what the value was drawn from."""
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """The end of the sentence: which rows of a unit the error bound covers, if not all."""
+        return ""
+
+    @classmethod
     def counts_within(cls, release: Planned, within: int) -> str:
         """The part of a sentence that says how far the counts of selected candidates may be from the truth."""
         which = f"the number of units ({release.unit}) with the released {release.column}"
@@ -216,32 +232,10 @@ class Question(ABC):
         """Why the error bound does not hold for this answer, in a sentence; empty if it does."""
         return ""
 
-    bounds_every_count: ClassVar[bool] = True
-    """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
-
     @classmethod
     def ending(cls, release: Planned, count: int) -> str:
         """A sentence about why there are only `count` values; empty if there are as many as were asked for."""
         return ""
-
-    @classmethod
-    @abstractmethod
-    def origin(cls, release: Planned) -> str:
-        """The part of a sentence that says what the value was drawn from."""
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        """The end of the sentence: which rows of a unit the error bound covers, if not all."""
-        return ""
-
-    measure: ClassVar[str] = ""
-    """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
-
-    is_amount: ClassVar[bool] = False
-    """Whether a value is an amount, drawn as a bar from zero, rather than a place on a scale."""
-
-    bounds_value: ClassVar[bool] = False
-    """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
 
     @classmethod
     def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
@@ -250,12 +244,6 @@ class Question(ABC):
         None if the error bound is about something else, or there is none.
         """
         return release.error_bound if cls.bounds_value else None
-
-    is_count: ClassVar[bool] = False
-    """Whether a value is a number of units, and so cannot be below 0."""
-
-    counts_each: ClassVar[bool] = False
-    """Whether the values are numbers of units, one for each of several values or bins, which `keys` names."""
 
     @classmethod
     def possible_values(cls, release: Planned) -> tuple[float, float]:
@@ -267,30 +255,10 @@ class Question(ABC):
         """Whether ``usable_epsilon`` can be given, and would tell more than the answer and its counts do."""
         return release.counted is None
 
-    measured_in: ClassVar[str | None] = None
-    """The unit of the error, if it is not a count and always the same."""
-
-    @classmethod
-    def error_unit(cls, release: Any) -> str | None:
-        """The unit of the error, if it is not a count."""
-        return cls.measured_in
-
     @classmethod
     def shown(cls, value: Value) -> Value:
         """A value as shown in the table."""
         return value
-
-    # Certificates.
-
-    @abstractmethod
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """Whether one answer can have these values: in a certificate, whose text may have been edited.
-
-        Args:
-            values: those of the answer, in a list also if it is a single one; of any type that JSON has, or dates.
-            units: the number of units that came with it at no cost, if one did. It is read from the same noise.
-            counts: likewise the noisy counts of the values.
-        """
 
 
 class CountsEach(Question):
@@ -305,8 +273,7 @@ class CountsEach(Question):
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """The answers are numbers of units."""
-        return False
+        return False  # the answers are numbers of units
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -318,9 +285,14 @@ class ListQuestion(Question):
 
     label: ClassVar[str] = "rank"
 
+    if TYPE_CHECKING:  # declared by most
+        candidates: Any = None
+        max_values_per_unit: int | None = None
+    else:
+        max_values_per_unit = None
+
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        listed: dict[str, Any] = {"candidates": summaries.PublicCandidates.given(cast(Any, self).candidates)}
-        return replace(self, **listed, neighbours=neighbours)
+        return replace(self, candidates=summaries.PublicCandidates.given(self.candidates), neighbours=neighbours)
 
     @property
     def answers(self) -> int:
@@ -328,19 +300,14 @@ class ListQuestion(Question):
         return 1
 
     @cached_property
-    def most_per_unit(self) -> int | None:
-        """For how many candidates one unit counts; None: for any number."""
-        return getattr(self, "max_values_per_unit", None)
-
-    @cached_property
     def choices(self) -> PublicCandidates:
         """The candidates."""
-        return cast(Any, self).candidates
+        return self.candidates
 
     @property
     def counts(self) -> CountsOf:
         """How many units have each candidate."""
-        return summaries.CountsOf(self.choices, self.most_per_unit)
+        return summaries.CountsOf(self.choices, self.max_values_per_unit)
 
     @property
     def scan(self) -> Scan:
@@ -370,6 +337,70 @@ def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, coun
     """Refuse an epsilon at which noise would drown any number of units."""
     if mechanism.error_bound(CONFIDENCE, size=counts) * counts >= LARGEST_COUNT:
         raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
+
+
+MOST_ROWS_PER_UNIT = 1_000_000_000
+"""More rows of one unit are refused: the noise would drown any table."""
+
+
+class NumbersQuestion(Question):
+    """A question about at most so many numbers of each unit, between public bounds. Its subclasses are questions."""
+
+    may_be_dates: ClassVar[bool] = False  # the bounds, and the values
+
+    @cached_property
+    def domain(self) -> PublicDomain:
+        """The public bounds, and the grid between them if there is a step."""
+        asked = cast(Any, self)
+        return summaries.PublicDomain.given(asked.bounds, step=asked.step, may_be_dates=self.may_be_dates)
+
+    @cached_property
+    def most(self) -> int:
+        """The most values of one unit."""
+        return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+
+    @property
+    def scan(self) -> Scan:
+        return summaries.ValuesIn(self.domain, self.most)
+
+    @property
+    def usable_units(self) -> PublicCondition | None:
+        """Those with a number, or a date: as many as there are values, if each unit has one."""
+        dated = self.domain.dated
+        return None if self.most == 1 else summaries.PublicCondition(is_number=not dated, is_date=dated)
+
+    def values(self, summary: UnitValues, /) -> Any:
+        """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""
+        if summary.max_rows_per_unit > self.most or summary.domain != self.domain:
+            expected = "values gathered with the bounds, step and rows per unit of the question"
+            raise InvalidParameterError("values", summary, expected)
+        return summary.values
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
+        return f", counting {_rows_of_each(release)}"
+
+
+def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
+    """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
+    low, high = (as_text(release.candidates[end]) for end in ends)
+    return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
+
+
+def _rows_of_each(release: Planned) -> str:
+    return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
+
+
+def is_whole(number: Any) -> bool:
+    """Whether doubles distinguish it from the next whole number: a step of 1 is one then."""
+    return number.denominator == 1 and abs(number) < 2**52
+
+
+def are_whole(columns: Columns, column: str, bounds: object) -> bool:
+    """Whether the column's type and the bounds are of whole numbers."""
+    ends = finite_bounds(bounds)  # also of dates, before the type of a column is refused
+    return columns.is_whole(column) and all(map(is_whole, ends))
 
 
 _DECLARED: dict[str, type[Question]] = {}

@@ -30,9 +30,6 @@ from dpselect.questions.question import Columns, ListQuestion, check_useful
 from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, counted, released_count
 
 if TYPE_CHECKING:
-    from numpy import int64
-    from numpy.typing import NDArray
-
     from dpselect.mechanisms import NoisyOrder, PermuteAndFlip
     from dpselect.mechanisms.top_k import TopKPlan
     from dpselect.questions.values import TopUnknown
@@ -55,7 +52,6 @@ class Counted(ListQuestion):
     """A question that may have noise once on all counts, where `order_noise` prefers it to a draw for each value."""
 
     if TYPE_CHECKING:  # declared by each, in its place among the others
-        epsilon: float
         with_counts: bool
 
     rarest: ClassVar[bool] = False
@@ -75,12 +71,8 @@ class Counted(ListQuestion):
 
     @cached_property
     def once(self) -> NoisyOrder | None:
-        """The plan with noise once on all counts, where the rule prefers it; None: a draw for each value.
-
-        Raises:
-            InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
-        """
-        most = self.most_per_unit
+        """The plan with noise once on all counts, where the rule prefers it; None: a draw for each value."""
+        most = self.max_values_per_unit
         if most is None and not self.with_counts:
             return None
         n, k, delta = len(self.choices), self.answers, cast("float", getattr(self, "delta", 0.0))
@@ -96,7 +88,7 @@ class Counted(ListQuestion):
 
     def arguments(self, plan: TopKPlan | None = None) -> dict[str, Any]:
         """What a certificate says of how the order was decided; nothing if the caller left nothing to decide."""
-        order, most = self.once, self.most_per_unit
+        order, most = self.once, self.max_values_per_unit
         if order is plan is None and most is None and not self.with_counts:
             return {}
         is_at_once = plan is not None and plan.is_at_once
@@ -109,10 +101,7 @@ class Counted(ListQuestion):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``.
-        """
+        """Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``."""
         order = self.once
         if order is None:
             return self.each_drawn()
@@ -161,12 +150,11 @@ def top_k_plan(question: Any, epsilon: float, moved: Sensitivity) -> TopKPlan:
     )
 
 
-def terms_of_plan(question: Any, moved: Sensitivity, arguments: dict[str, Any]) -> Terms:
+def terms_of_plan(question: Any, plan: TopKPlan, moved: Sensitivity, arguments: dict[str, Any]) -> Terms:
     """What a certificate of several winners will contain.
 
     Proof: ``proofs/top_k.md`` (the rounds), and the page of the plan's mechanism (each draw).
     """
-    plan: TopKPlan = question.plan
     drawn_by = type(plan.mechanism).__name__
     return question.stated(
         moved,
@@ -186,16 +174,11 @@ class Best(Counted):
 
     @cached_property
     def mechanism(self) -> PermuteAndFlip | NoisyOrder:
-        """What draws, at the whole cost."""
         if self.once is not None:
             return self.once
         moved = self.moved
-        return mechanisms.PermuteAndFlip(
-            epsilon=self.of_selection,
-            sensitivity=moved.value,
-            monotonic=moved.monotonic,
-            neighbours=moved.neighbours,
-        )
+        how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
+        return mechanisms.PermuteAndFlip(epsilon=self.of_selection, sensitivity=moved.value, **how)
 
     def each_drawn(self) -> Terms:
         mechanism, choices = cast("PermuteAndFlip", self.mechanism), self.choices
@@ -212,7 +195,7 @@ class Best(Counted):
             return self.drawn_once(self.once, summary)
         return Drawn(self.choices[cast("PermuteAndFlip", self.mechanism).select(self.scores(summary))])
 
-    def scores(self, summary: CandidateCounts) -> NDArray[int64]:
+    def scores(self, summary: CandidateCounts) -> Any:
         """How good each candidate is: its count, or for the rarest its negative."""
         return -summary.counts if self.rarest else summary.counts
 
@@ -220,8 +203,7 @@ class Best(Counted):
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """Counts are whole numbers, and so are the distances between them."""
-        return cls.best.format(column=release.column, bound=math.floor(bound))
+        return cls.best.format(column=release.column, bound=math.floor(bound))  # distances between whole numbers
 
 
 class MostCommon(Best, name="most_common"):
@@ -280,8 +262,7 @@ class LeastCommon(MostCommon, name="least_common"):
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """Few units have the rarest value, whatever else can be read."""
-        return True
+        return True  # few units have the rarest value, whatever else can be read
 
 
 class BestDate(Best, name="best_date"):
@@ -400,13 +381,12 @@ class TopK(Counted, name="top_k"):
         """The mechanism of a round, the number of rounds, and the total cost; if noise is not added `once`."""
         return top_k_plan(self, self.of_selection, self.moved)
 
-    @property
+    @cached_property
     def mechanism(self) -> TopKPlan | NoisyOrder:
-        """What draws, at the whole cost."""
         return self.plan if self.once is None else self.once
 
     def each_drawn(self) -> Terms:
-        return terms_of_plan(self, self.moved, self.arguments(self.plan))
+        return terms_of_plan(self, self.plan, self.moved, self.arguments(self.plan))
 
     def released(self, summary: CandidateCounts, /) -> Drawn:
         if self.once is not None:
@@ -419,11 +399,7 @@ class TopK(Counted, name="top_k"):
 
 
 def check_unlisted(delta: object) -> None:
-    """Refuse a question without candidates that has no delta either, with both ways out.
-
-    Raises:
-        InvalidCandidatesError: `delta` is 0.
-    """
+    """Refuse a question without candidates that has no delta either, with both ways out."""
     if delta == 0:
         hint = (
             "Which values occur is private. Give a range, a code book or a catalogue; or give a delta, such as 1e-6 for"

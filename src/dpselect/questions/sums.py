@@ -24,8 +24,7 @@ from dpselect.arguments import (
 )
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
-from dpselect.questions.numbers import NumbersQuestion, from_rows
-from dpselect.questions.question import ListQuestion, Question
+from dpselect.questions.question import ListQuestion, NumbersQuestion, Question, from_rows
 from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, as_text, counted, is_number
 
 if TYPE_CHECKING:
@@ -36,7 +35,40 @@ _MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""
 
 
-class Sum(Question, name="sum"):
+class OfAmounts(Question):
+    """A question about clipped amounts of units. Its subclasses are questions."""
+
+    if TYPE_CHECKING:  # declared by each, in its place among the others
+        clip: Clip
+        scale: Scale
+
+    error_unit = "sum"
+
+    @cached_property
+    def amounts(self) -> PublicClip:
+        """The column to sum, and how much one unit may add."""
+        return summaries.PublicClip.given(getattr(self, "sum", self.column), self.clip, scale=self.scale)
+
+    def stated_in_units(self, proof: str, *, error: float, **more: Any) -> Terms:
+        """The contents of the certificate; sensitivity and error bound are in the unit of the column.
+
+        Proof: ``proofs/clipped_sums.md``.
+        """
+        amounts, moved = self.amounts, sum_sensitivity(self.amounts, self.neighbours)
+        return self.stated(
+            replace(moved, value=amounts.in_units(moved.value)),
+            proof,
+            error_bound=amounts.error_in_units(error),
+            arguments=amounts.description(),
+            **more,
+        )
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        return f", counting {clipped(release)} of each {release.unit}"
+
+
+class Sum(OfAmounts, name="sum"):
     """The sum of a column of numbers, with a bounded amount for each unit.
 
     All rows of a unit are added up, and the total is clipped. Sums are of whole numbers, so that rounding cannot change
@@ -66,19 +98,13 @@ class Sum(Question, name="sum"):
     epsilon: Epsilon
     scale: Scale = 1.0
 
-    measured_in = "sum"
     measure: ClassVar[str] = "sum of {column}"
     is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
 
     @cached_property
-    def amounts(self) -> PublicClip:
-        """The column, and how much one unit may add."""
-        return summaries.PublicClip.given(self.column, self.clip, scale=self.scale)
-
-    @cached_property
     def mechanism(self) -> GeometricMechanism:
-        """What draws, at the whole cost, in scaled whole numbers."""
+        """In scaled whole numbers."""
         moved = int(sum_sensitivity(self.amounts, self.neighbours).value)
         mechanism = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
         if Fraction(mechanism.error_bound(CONFIDENCE)) / self.amounts.scale > _MOST_ERROR:
@@ -87,21 +113,12 @@ class Sum(Question, name="sum"):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain; sensitivity and error bound are in the unit of the column.
-
-        Proof: ``proofs/clipped_sums.md`` (the sensitivity) and ``proofs/geometric_mechanism.md`` (the draw).
-        """
-        moved = sum_sensitivity(self.amounts, self.neighbours)
-        return self.stated(
-            replace(moved, value=self.amounts.in_units(moved.value)),
-            "proofs/geometric_mechanism.md",
-            error_bound=self.amounts.error_in_units(float(self.mechanism.error_bound(CONFIDENCE))),
-            arguments=self.amounts.description(),
+        return self.stated_in_units(
+            "proofs/geometric_mechanism.md", error=float(self.mechanism.error_bound(CONFIDENCE))
         )
 
     @property
     def scan(self) -> Scan:
-        """What the units' amounts add up to."""
         return summaries.TotalsOf(self.amounts)
 
     @property
@@ -119,10 +136,6 @@ class Sum(Question, name="sum"):
         return f"the released sum is within {f'{bound:,}'.removesuffix('.0')} of the total {release.column}"
 
     @classmethod
-    def counting(cls, release: Planned) -> str:
-        return f", counting {clipped(release)} of each {release.unit}"
-
-    @classmethod
     def origin(cls, release: Planned) -> str:
         return f"adding {clipped(release)} for each {release.unit}"
 
@@ -134,7 +147,7 @@ class Sum(Question, name="sum"):
         return type(value) is float and float(Fraction(round(Fraction(value) * scale)) / scale) == value
 
 
-class BestBy(ListQuestion, name="best_by"):
+class BestBy(OfAmounts, ListQuestion, name="best_by"):
     """The candidate in `column` with the largest sum of the numbers in another column.
 
     What a unit adds to a candidate is clipped: first for each row, then for the total of its rows. `clip` times `scale`
@@ -169,16 +182,9 @@ class BestBy(ListQuestion, name="best_by"):
     epsilon: Epsilon
     with_counts: WithCounts = False
 
-    measured_in = "sum"
-
-    @cached_property
-    def amounts(self) -> PublicClip:
-        """The column to sum, and how much one unit may add."""
-        return summaries.PublicClip.given(self.sum, self.clip, scale=self.scale)
-
     @cached_property
     def mechanism(self) -> PermuteAndFlip:
-        """What draws, for half of epsilon if counts are wanted and cost the other half.
+        """For half of epsilon if counts are wanted and cost the other half.
 
         At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
         """
@@ -188,20 +194,14 @@ class BestBy(ListQuestion, name="best_by"):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain; sensitivity and error bound are in the unit of the summed column."""
-        moved = sum_sensitivity(self.amounts, self.neighbours)
-        whole = self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE)
-        return self.stated(
-            replace(moved, value=self.amounts.in_units(moved.value)),
+        return self.stated_in_units(
             "proofs/permute_and_flip.md",
+            error=self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE),
             candidates=self.choices.description(),
-            error_bound=self.amounts.error_in_units(whole),
-            arguments=self.amounts.description(),
         )
 
     @property
     def scan(self) -> Scan:
-        """What the units' amounts add up to for each candidate."""
         return summaries.TotalsOf(self.amounts, self.choices)
 
     @property
@@ -210,7 +210,6 @@ class BestBy(ListQuestion, name="best_by"):
         return summaries.PublicCondition(candidates=self.choices, summed=self.sum)
 
     def released(self, summary: CandidateTotals, /) -> Drawn:
-        """One of the candidates, by what the units' amounts add up to."""
         return Drawn(self.choices[self.mechanism.select(summary.totals)])
 
     label: ClassVar[str] = "answer"
@@ -221,17 +220,12 @@ class BestBy(ListQuestion, name="best_by"):
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """Counts are of units with a candidate, with or without an amount."""
-        return True
+        return True  # counts are of units with a candidate, with or without an amount
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         total = f"the total {release.arguments['sum']}"
         return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        return f", counting {clipped(release)} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -267,16 +261,13 @@ class BestPrice(NumbersQuestion, name="best_price"):
     epsilon: Epsilon
     max_rows_per_unit: MaxRows = 1
 
-    measured_in = "revenue"
+    error_unit = "revenue"
     measure: ClassVar[str] = "{column}"
 
     @cached_property
     def mechanism(self) -> PriceListMechanism:
-        """What draws once, at the whole cost."""
-        prices: Any = self.prices
-        return mechanisms.PriceListMechanism(
-            epsilon=self.epsilon, prices=prices, values_per_unit=self.most, neighbours=self.neighbours
-        )
+        how: dict[str, Any] = {"prices": self.prices, "values_per_unit": self.most, "neighbours": self.neighbours}
+        return mechanisms.PriceListMechanism(epsilon=self.epsilon, **how)
 
     @cached_property
     def domain(self) -> PublicDomain:
@@ -285,11 +276,6 @@ class BestPrice(NumbersQuestion, name="best_price"):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/best_price.md`` (the sensitivity, and the choice of rows), ``proofs/permute_and_flip.md`` (the
-        draw).
-        """
         mechanism = self.mechanism
         prices = sorted(map(float, mechanism.prices))
         ends = {"lowest": prices[0], **({"second_highest": prices[-2]} if len(prices) > 1 else {})}

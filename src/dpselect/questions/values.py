@@ -19,8 +19,6 @@ from dpselect.questions.question import Columns, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, counted
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
-    from dpselect.mechanisms.partition_selection import UnlistedValues
     from dpselect.mechanisms.threshold_counts import UnlistedNoise
     from dpselect.summaries import NameCounts, Scan
 
@@ -32,30 +30,40 @@ class Unlisted(Question):
 
     if TYPE_CHECKING:  # declared by each, in its place among the others
         kind: Any
+        delta: Any
+        max_values_per_unit: Any
 
-    @property
+    @cached_property
     @abstractmethod
-    def mechanism(self) -> UnlistedValues:
-        """What selects them, at the whole cost."""
+    def chosen(self) -> UnlistedNoise:
+        """The mechanism, and the rule by which it was chosen."""
+
+    @cached_property
+    def mechanism(self) -> Any:
+        """What selects them."""
+        return self.chosen.mechanism
 
     @property
-    def sensitivity(self) -> Sensitivity:
-        """How much one unit can change the count of any one value.
+    def price(self) -> dict[str, Any]:
+        """What a rule may spend, and for how many values a unit counts: an error if none can have so many."""
+        at_most, what = _POSSIBLE.get(str(self.kind), (None, ""))
+        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=at_most, at_most_what=what)
+        paid = {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
+        return {**paid, "max_values_per_unit": most}
+
+    def stated_of(self, proof: str, arguments: dict[str, Any], **more: Any) -> Terms:
+        """The contents of the certificate, except the answer.
 
         Proof: ``proofs/unknown_candidates.md``, claim 1.
         """
-        return Sensitivity.one_way(1.0, self.mechanism.neighbours, proof="proofs/unknown_candidates.md")
-
-    def named(self, *proofs: str, arguments: dict[str, Any], **more: Any) -> Terms:
-        """The contents of the certificate, except the answer."""
         mechanism = self.mechanism
         return self.stated(
-            self.sensitivity,
-            *proofs,
+            Sensitivity.one_way(1.0, self.neighbours, proof="proofs/unknown_candidates.md"),
+            proof,
             delta=mechanism.delta,
             candidates={"origin": "rows", "kind": str(self.kind)},
             error_bound=float(mechanism.count_needed(CONFIDENCE)),
-            arguments=arguments,
+            arguments={**arguments, "rule": self.chosen.rule},
             **more,
         )
 
@@ -73,7 +81,6 @@ class Unlisted(Question):
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon` and `check_countable`."""
         return release.counted is None and release.arguments["max_values_per_unit"] == 1
 
     @classmethod
@@ -122,8 +129,7 @@ class Values(Unlisted, name="values"):
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        """Numbers of lines, which say nothing of an order."""
-        return map(str, range(1, count + 1))
+        return map(str, range(1, count + 1))  # numbers of lines, which say nothing of an order
 
     def check_usable(self, usable_epsilon: object, /) -> None:
         check_countable(self.max_values_per_unit, usable_epsilon)
@@ -132,39 +138,22 @@ class Values(Unlisted, name="values"):
         return replace(self, kind=columns.name_kind(self.column, self.kind), neighbours=neighbours)
 
     @cached_property
-    def _chosen(self) -> UnlistedNoise:
-        """The mechanism, and the rule by which it was chosen."""
+    def chosen(self) -> UnlistedNoise:
         from dpselect.mechanisms.threshold_counts import naming_noise
 
-        most = checked_most(self.kind, self.max_values_per_unit)
-        price: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
-        return naming_noise(**price, max_values_per_unit=most)
-
-    @property
-    def mechanism(self) -> PartitionSelection | GaussianThresholdCounts:
-        """What decides which values are named, at the whole cost."""
-        return self._chosen.mechanism
+        return naming_noise(**self.price)
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/unknown_candidates.md`` (the counts), and ``proofs/partition_selection.md`` or
-        ``proofs/discrete_gaussian.md`` (the names).
-        """
-        rule, mechanism = self._chosen.rule, self.mechanism
+        mechanism = self.mechanism
         is_coin = isinstance(mechanism, mechanisms.PartitionSelection)
-        return self.named(
+        most, half = mechanism.max_values_per_unit, mechanism.count_needed(0.5)
+        return self.stated_of(
             "proofs/partition_selection.md" if is_coin else "proofs/discrete_gaussian.md",
-            arguments={
-                "max_values_per_unit": mechanism.max_values_per_unit,
-                "half_named_at": mechanism.count_needed(0.5),
-                "rule": rule,
-            },
+            {"max_values_per_unit": most, "half_named_at": half},
         )
 
     def released(self, summary: NameCounts, /) -> Drawn:
-        """The values that are named, in increasing order."""
         named = self.mechanism.select(summary.counts)
         return Drawn(sorted(summary.names.take(named).to_pylist()))
 
@@ -201,47 +190,24 @@ class TopUnknown(Unlisted, name="top_unknown"):
     kind: Any
 
     @cached_property
-    def _chosen(self) -> UnlistedNoise:
-        """The mechanism, and the rule by which it was chosen."""
+    def chosen(self) -> UnlistedNoise:
         from dpselect.mechanisms.threshold_counts import unknown_noise
 
-        return unknown_noise(
-            self.k,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            max_values_per_unit=checked_most(self.kind, self.max_values_per_unit),
-            with_counts=self.with_counts,
-            neighbours=self.neighbours,
-        )
-
-    @property
-    def mechanism(self) -> ThresholdCounts | GaussianThresholdCounts | StopCandidate:
-        """What selects them, at the whole cost."""
-        return self._chosen.mechanism
+        return unknown_noise(self.k, with_counts=self.with_counts, **self.price)
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain.
-
-        Proof: ``proofs/unknown_candidates.md`` (counts and threshold) and the page of the noise, or
-        ``proofs/stop_candidate.md``.
-        """
         mechanism = self.mechanism
-        has_counts = not isinstance(mechanism, mechanisms.StopCandidate)
-        reached = (
-            {"threshold": mechanism.threshold} if has_counts else {"half_released_at": mechanism.count_needed(0.5)}
-        )
-        return self.named(
-            _PROOFS[type(mechanism).__name__],
-            rounds=1 if has_counts else self.k,
-            arguments={
-                "k": self.k,
-                "max_values_per_unit": mechanism.max_values_per_unit,
-                **({"with_counts": True} if self.with_counts else {}),
-                **reached,
-                "rule": self._chosen.rule,
-            },
-            counted=NoisyUnits(within=mechanism.noise.error_bound(CONFIDENCE)) if has_counts else None,
+        arguments = {"k": self.k, "max_values_per_unit": mechanism.max_values_per_unit}
+        arguments |= {"with_counts": True} if self.with_counts else {}
+        if isinstance(mechanism, mechanisms.StopCandidate):
+            half = {"half_released_at": mechanism.count_needed(0.5)}
+            return self.stated_of("proofs/stop_candidate.md", arguments | half, rounds=self.k)
+        is_gaussian = isinstance(mechanism, mechanisms.GaussianThresholdCounts)
+        return self.stated_of(
+            "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
+            arguments | {"threshold": mechanism.threshold},
+            counted=NoisyUnits(within=mechanism.noise.error_bound(CONFIDENCE)),
         )
 
     def released(self, summary: NameCounts, /) -> Drawn:
@@ -295,12 +261,6 @@ class TopUnknown(Unlisted, name="top_unknown"):
         return ranked == sorted(ranked) and all(count >= self.terms.arguments["threshold"] for count in counts)
 
 
-def checked_most(kind: object, max_values_per_unit: object) -> int:
-    """For how many values a unit counts, or an error if no unit can have so many of this kind."""
-    at_most, what = _POSSIBLE.get(str(kind), (None, ""))
-    return positive_count(max_values_per_unit, "max_values_per_unit", at_most=at_most, at_most_what=what)
-
-
 def check_countable(max_values_per_unit: object, usable_epsilon: object) -> None:
     """Refuse a number of units if a unit may count for several values: the counts do not tell it then."""
     if usable_epsilon is not None and max_values_per_unit != 1:
@@ -321,9 +281,3 @@ _POSSIBLE = {
     "dates": ((date.max - date.min).days + 1, "the number of days in the years 1 to 9999"),
 }
 """Kinds with few values, of which no unit can have more."""
-
-_PROOFS = {
-    "ThresholdCounts": "proofs/geometric_mechanism.md",
-    "GaussianThresholdCounts": "proofs/discrete_gaussian.md",
-    "StopCandidate": "proofs/stop_candidate.md",
-}

@@ -115,7 +115,7 @@ def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str
     bound = release.error_bound
     if bound is None:
         return f"{kind.unbounded}."
-    of_units = kind.error_unit(release) in (None, "ranks")
+    of_units = kind.error_unit in (None, "ranks")
     if not (bound < _USELESS if of_units else math.isfinite(bound)):
         return "At this epsilon no useful bound on the error can be given."
     if isinstance(value, dict):
@@ -206,7 +206,7 @@ def _too_few(kind: Kind, release: Planned, count: int) -> str:
     assert release.usable is not None
     within, bound = release.usable.within, release.error_bound
     most = count + within
-    if bound is None or kind.error_unit(release) not in (None, "ranks"):
+    if bound is None or kind.error_unit not in (None, "ranks"):
         bound = 0.0  # not one that can be compared with units
     if bound >= most:
         return f"{LOUD}: at most about {most:,} units ({release.unit}) counted: this answer is mostly noise."

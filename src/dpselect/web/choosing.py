@@ -146,9 +146,8 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     is the largest.
     """
     kind, people, unit = QUESTIONS[forecast.task], form.people, forecast.unit
-    error_unit = kind.error_unit(forecast)
     bound = kind.value_bound(forecast, people, 0.0) if kind.bounds_value else forecast.error_bound
-    within = bound_shown(bound, error_unit)
+    within = bound_shown(bound, kind.error_unit)
     many = "" if people is None else f"If {people:,} {'rows' if unit == EACH_ROW else f'units ({unit})'} are counted"
     many += "" if forecast.groups is None else f" in each {forecast.groups['column']}"
     if kind.bounds_value and forecast.error_bound is not None and kind.value_bound(forecast, None, 0.0) is None:
@@ -157,9 +156,9 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
             return "", f"How close the {name} comes depends on how many people have a value: guess their number."
         sure = f"with {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
         return within, f"{many}, {sure}."
-    said, counts = forecast.accuracy, within and error_unit in (None, "ranks")
+    said, counts = forecast.accuracy, within and kind.error_unit in (None, "ranks")
     if people is not None and bound is not None and counts and forecast.arguments.get("max_rows_per_unit", 1) == 1:
-        whole = math.ceil(bound) if error_unit == "ranks" else math.floor(bound)
+        whole = math.ceil(bound) if kind.error_unit == "ranks" else math.floor(bound)
         said += f" {many}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
     return within if kind.bounds_value else "", said
 
