@@ -1,7 +1,6 @@
 """A question as it is asked: of which rows and in which groups, with which numbers of units, for which guarantee.
 
-Its words are what a certificate holds. The same words, asked again without any row, have the same cost and the same
-claims, which is how a certificate is checked.
+A certificate holds its words. Asked again without any row, they have the same cost and claims, which is its check.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -24,15 +23,7 @@ from dpselect.checks import decimal_fraction, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
-from dpselect.questions.words import (
-    CONFIDENCE,
-    LARGEST_COUNT,
-    Drawn,
-    NoisyUnits,
-    Terms,
-    Value,
-    Words,
-)
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
 from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups, candidate_kind
 from dpselect.summaries.candidates import ends_of, members
 from dpselect.summaries.dates import as_date
@@ -44,11 +35,6 @@ if TYPE_CHECKING:
 _OF_VIEWS = tuple(
     each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
 )
-_WHOLE_DOUBLES = 2**52
-"""From here on, all doubles are whole numbers."""
-
-_WIDEST = 2**53
-"""A bound beyond this is of no use, and not every whole number beyond it is a double."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +43,8 @@ class Query:
 
     In groups it is asked of each. A unit takes part in few of them and does not affect the answers of the others, so
     all together cost as much as the most groups of a unit. Numbers of units that do not come with the answer have
-    two-sided geometric noise of their own, and a cost of their own: of the candidates in the answer, counted once these
-    are selected (one unit changes each by at most 1, and as many as it counts for), and of the units that the question
-    could use (one unit changes each by at most 1).
+    two-sided geometric noise and a cost of their own: of the candidates in the answer, counted once these are selected,
+    and of the units that the question could use. One unit changes each by at most 1.
 
     Attributes:
         question: the question, of checked arguments.
@@ -93,9 +78,7 @@ class Query:
         usable_epsilon: float | None = None,
         stated: Mapping[str, Any] | None = None,
     ) -> Query:
-        """The question, its arguments checked, planned before any row is read.
-
-        Without `columns`, by what is `stated` of their types.
+        """The question, planned before any row is read; without `columns`, by what is `stated` of their types.
 
         Raises:
             SelectionError: there is no such question.
@@ -121,8 +104,7 @@ class Query:
     def _noise_of_counts(self) -> GeometricMechanism:
         alone, relation = cast("ListQuestion", self.alone), self.alone.terms.sensitivity.neighbours
         answers = alone.answers
-        of_a_unit = min(answers, alone.max_values_per_unit or answers)
-        moved = relation.changed(of_a_unit, answers)
+        moved = relation.changed(min(answers, alone.max_values_per_unit or answers), answers)
         left = mechanisms.left_for_selection(self.question.epsilon)
         return _noise(left, moved * self._most, relation, size=answers, argument="epsilon")
 
@@ -174,9 +156,8 @@ class Query:
     def stated(self, *, column: str, unit: str) -> dict[str, Any]:
         """The fields of `Planned`: the terms, of this column and unit, with the question and the cost."""
         terms, conditions = self.terms, ["proofs/row_conditions.md"] if self.where else []
-        same = "task mechanism rounds epsilon delta candidates error_bound arguments groups usable counted"
         return {
-            **{name: getattr(terms, name) for name in same.split()},
+            **{each.name: getattr(terms, each.name) for each in fields(Claimed)},
             "column": column,
             "unit": unit,
             "sensitivity": terms.sensitivity.value,
@@ -211,9 +192,6 @@ class Query:
 
         Args:
             found: of each of the scans the summary of each group, or one of all rows.
-
-        Raises:
-            InvalidParameterError: what was found was read for another question. Nothing is drawn then.
         """
         parts = found[0]
         if len(parts) != (1 if self.groups is None else len(self.groups.members)):
@@ -224,21 +202,20 @@ class Query:
         counted = [number for each in drawn for number in each.counted or []] if has_counts else None
         if self.counting is not None:
             counts = parts if isinstance(self.alone.scan, CountsOf) else found[1]
-            exact = [number for each, of in zip(drawn, counts, strict=True) for number in self._chosen(each, of)]
+            exact = [number for each, of in zip(drawn, counts, strict=True) for number in self._chosen(each.answer, of)]
             counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
         if self.usable is not None:
             units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
             usable = self.usable.draw_many(np.array(units, np.int64)).tolist()
-        answers = [cast("Value | list[Value]", each.answer) for each in drawn]
-        return Drawn(
-            answers[0] if self.groups is None else dict(zip(self.names, answers, strict=True)), usable, counted
-        )
+        answers: list[Any] = [each.answer for each in drawn]
+        answer = answers[0] if self.groups is None else dict(zip(self.names, answers, strict=True))
+        return Drawn(answer, usable, counted)
 
-    def _chosen(self, drawn: Drawn, counts: CandidateCounts) -> list[int]:
+    def _chosen(self, answer: Any, counts: CandidateCounts) -> list[int]:
         """The exact counts of the candidates in an answer."""
-        choices, answer = cast("ListQuestion", self.alone).choices, drawn.answer
-        values: list[Any] = answer if isinstance(answer, list) else [answer]
-        return [int(counts.counts[choices.position(value)]) for value in values]
+        choices, values = cast("ListQuestion", self.alone).choices, cast("list[Any]", answer)
+        listed = values if isinstance(answer, list) else [answer]
+        return [int(counts.counts[choices.position(each)]) for each in listed]
 
     @cached_property
     def words(self) -> Words:
@@ -271,8 +248,7 @@ class Query:
 
         Args:
             words: what was asked.
-            neighbours: which tables the guarantee compares.
-            facts: what is stated of the columns' types.
+            neighbours, facts: as certificates state them.
             groups: the names of the groups, which the answer has; `words` may state no more than their hash.
 
         Raises:
@@ -319,14 +295,10 @@ def _with_numbers(terms: Terms, part: str, noise: GeometricMechanism, *, size: i
 
 
 def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, argument: str) -> GeometricMechanism:
-    """The noise of numbers of units that change by at most `moved` in sum.
-
-    Raises:
-        InvalidParameterError: `epsilon` is too small for a number to be of use; it names `argument`.
-    """
+    """The noise of numbers of units that change by at most `moved` in sum."""
     bounds = 0, LARGEST_COUNT
     noise = mechanisms.GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=bounds, neighbours=neighbours)
-    if noise.error_bound(CONFIDENCE, size=size) > _WIDEST:
+    if noise.error_bound(CONFIDENCE, size=size) > 2**53:  # not every whole number beyond is a double
         raise InvalidParameterError(argument, epsilon, "a number large enough for a useful count")
     return noise
 
@@ -354,11 +326,11 @@ class _Noted:
         return CandidateKind(found)
 
 
-def _conditions(held: object) -> list[Words]:
+def _conditions(held: Any) -> list[Words]:
     """The conditions on rows, each of one column: two ends or a list."""
     if not isinstance(held, list) or not held:
         raise wrong("question.where", "a list of conditions")
-    return [_condition(each) for each in cast("list[object]", held)]
+    return [_condition(each) for each in cast("list[Any]", held)]
 
 
 def _condition(held: Any) -> Words:
@@ -397,8 +369,8 @@ def number_written(value: Any) -> int | float | str:
     """A number: as JSON has it where that is exactly what the caller means, else as a fraction."""
     if type(value) is int and abs(value) < 10**40:
         return value
-    if type(value) is float:  # from 2^52 on as it is: see `whole_or_double_bounds`
-        return int(value) if value.is_integer() and abs(value) < _WHOLE_DOUBLES else value
+    if type(value) is float:  # from 2^52 on all are whole, and stay as they are: see `whole_or_double_bounds`
+        return int(value) if value.is_integer() and abs(value) < 2**52 else value
     exact = decimal_fraction(value, "number", expected="a finite number")
     if exact.denominator == 1 and abs(exact) < 10**40:
         return int(exact)
@@ -409,17 +381,12 @@ def number_written(value: Any) -> int | float | str:
 def list_written(listed: Any) -> Any:
     """Public prices in words: whole numbers as a list of candidates, others as they are."""
     numbers = [number_written(each) for each in listed]
-    if all(type(each) is int for each in numbers):
-        return PublicCandidates.given(numbers).words(whole=True)
-    return numbers
+    is_whole = all(type(each) is int for each in numbers)
+    return PublicCandidates.given(numbers).words(whole=True) if is_whole else numbers
 
 
 def _arguments(words: Words, arguments: Iterable[Argument]) -> Words:
-    """The arguments that `words` describe.
-
-    Raises:
-        InvalidCertificateError: one is missing, unknown, or of another type. The error names it.
-    """
+    """The arguments that `words` describe. An error names the one that is missing, unknown or of another type."""
     known = {each.name: each for each in arguments}
     if unknown := words.keys() - known.keys():
         shown = min(unknown)
@@ -452,9 +419,8 @@ def _read_one(held: object, kind: object, name: str) -> Any:
         if type(held) in (int, float) or (kind == "numbers or dates" and as_date(held) is not None):
             return held
         raise wrong(name, "a number")
-    type_, expected = {"whole": (int, "a whole number"), "flag": (bool, "true or false")}.get(
-        cast("str", kind), (str, "a text")
-    )
+    types = {"whole": (int, "a whole number"), "flag": (bool, "true or false")}
+    type_, expected = types.get(cast("str", kind), (str, "a text"))
     if type(held) is not type_ or held == "":
         raise wrong(name, expected)
     return held

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from dpselect.privacy import Guarantee, Neighbours, Sensitivity
 
@@ -33,18 +33,17 @@ Numbers = int | list[int] | dict[Group, "int | list[int]"]
 class NoisyUnits:
     """Noisy numbers of units that are released together with an answer.
 
-    As ``release.usable``: the number of units that the question could use, from which to see whether the answer is
-    about anything. A unit is counted if at least one of its rows can be used: it has, as the question needs, one of the
-    candidates, a number, and one of the groups. As ``release.counted``: the number of units with each selected
-    candidate.
+    As ``release.usable``: the number of units that the question could use, each with a row that has, as the question
+    needs, one of the candidates, a number, and one of the groups. As ``release.counted``: the number of units with each
+    selected candidate.
 
     Attributes:
         count: the number, at least 0; a list for a list of selected candidates; with groups, a dictionary with such a
             number or list for each group. None before the draw.
         within: with `confidence` all of them (in one group, with groups) are at most this far from the truth.
-        epsilon: the part of the release's epsilon that was spent on them; None if they came with the answer, at no
-            cost.
+        epsilon: the part of the release's epsilon that was spent on them; None if they came at no cost.
         answer_epsilon: the part that was spent on the answer; None likewise.
+        confidence: confidence level of `within`.
 
     Proof: ``proofs/usable_units.md`` and ``proofs/noisy_order.md``.
     """
@@ -53,11 +52,7 @@ class NoisyUnits:
     within: int
     epsilon: float | None = None
     answer_epsilon: float | None = None
-
-    @property
-    def confidence(self) -> float:
-        """Confidence level of `within`."""
-        return CONFIDENCE
+    confidence: ClassVar[float] = CONFIDENCE
 
     @property
     def description(self) -> dict[str, Any]:
@@ -69,18 +64,16 @@ class NoisyUnits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What of `Planned` follows from a question alone; `proofs` are without the page of the sensitivity."""
+class Claimed:
+    """What of an answer follows from its question alone: see `Planned`."""
 
     task: str
     mechanism: str
     rounds: int = 1
     epsilon: float
     delta: float = 0.0
-    sensitivity: Sensitivity
     candidates: Mapping[str, Any]
     error_bound: float | None
-    proofs: tuple[str, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
     usable: NoisyUnits | None = None
@@ -88,7 +81,15 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class Terms(Claimed):
+    """The same, with its sensitivity and the pages that prove it besides the page of that."""
+
+    sensitivity: Sensitivity
+    proofs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Claimed):
     """What is known of an answer before it is drawn: all of its certificate but the answer, its time and its receipt.
 
     Attributes:
@@ -100,9 +101,8 @@ class Planned:
         rounds: number of draws; 1 unless several candidates were selected.
         epsilon: privacy loss of the whole release.
         delta: probability with which epsilon may fail; 0 is pure differential privacy.
-        sensitivity: the most by which one unit changes any one count; for a quantile any one rank, for a price any one
-            revenue; for several quantiles the number of values on the wrong side of an answer (halving: at each of
-            them). For ``best_by`` any one sum, for a mean the mean, in the unit of the column.
+        sensitivity: the most by which one unit changes any one count, rank, revenue or sum, or a mean; for several
+            quantiles the number of values on the wrong side of an answer (halving: at each of them).
         monotonic: adding or removing one unit changes all of them in the same direction.
         neighbours: which data sets the guarantee compares.
         candidates: the origin, number and kind of the candidates.
@@ -123,33 +123,21 @@ class Planned:
             takes part in, and the cost of one group. None: all rows together.
         question: the question in words, as it was asked; checked by asking it again.
         facts: what had to be known of the columns' types to plan it.
-        usable: the noisy number of units that the question could use, if one is released: see `NoisyUnits`.
-        counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
-            epsilon: see `NoisyUnits`.
+        usable: the noisy number of units that the question could use, if one is released.
+        counted: the noisy number of units with each selected candidate, if released.
     """
 
-    task: str
     column: str
     unit: str
-    mechanism: str
-    rounds: int
-    epsilon: float
-    delta: float
     sensitivity: float
     monotonic: bool
     neighbours: Neighbours
-    candidates: Mapping[str, Any]
-    error_bound: float | None
     confidence: float = CONFIDENCE
     proofs: tuple[str, ...]
     event: Event
     error_unit: str | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    groups: Mapping[str, Any] | None = None
     question: Mapping[str, Any] = field(default_factory=dict[str, Any])
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    usable: NoisyUnits | None = None
-    counted: NoisyUnits | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -188,18 +176,18 @@ class Drawn(NamedTuple):
     counted: list[int] | None = None
 
 
+LARGEST_COUNT = 2**62
+"""Noisy counts beyond this are released as this."""
+
+
 def is_number(value: object) -> bool:
     """Whether it is a finite number as JSON has it."""
     return type(value) in (int, float) and abs(cast("float", value)) <= sys.float_info.max
 
 
-LARGEST_COUNT = 2**62
-"""Noisy counts beyond this are released as this."""
-
-
 def is_noisy_count(value: object) -> bool:
     """Whether it is a whole number that a noisy count can be."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+    return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
 def released_count(noisy: int) -> int:
