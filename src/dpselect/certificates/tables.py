@@ -101,12 +101,12 @@ def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
     heads.append(measured or f"{what}{release.column}")
     listed.append([shown(each, is_amount=kind.is_amount) for each in _reported_values(release, held)])
     if "units" in held:
-        heads.append(wording.tally_head(release))
+        heads.append(f"units ({release.unit})")
         listed.append([shown(each, is_amount=True) for each in held["units"]])
     if held.get("lower"):
         heads.append(f"{release.confidence:.0%} interval")
         ends = zip(held["lower"], held["upper"], strict=True)
-        listed.append([wording.span(*each, is_amount=kind.is_amount) for each in ends])
+        listed.append([" to ".join(wording.ends_shown(*each, is_amount=kind.is_amount)) for each in ends])
     return heads, [*zip(*listed, strict=True)]
 
 

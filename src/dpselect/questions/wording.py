@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     Kind = type[Question]
 
-_USELESS = 1e15
-"""An error bound beyond any number of people."""
+_USELESS = 1e15  # an error bound beyond any number of people
+_FAR_BELOW = 0.1  # of a delta times the number of units
+_LARGE_DELTA = 1e-3  # a delta above this is not far below one over any number of units from 100 on
+_FEW = 5  # groups, or values of a condition, named in a sentence
 
 HARDLY = 5.0
 """Above this epsilon probabilities may change by a factor of more than 148."""
@@ -29,15 +31,6 @@ LOUD = "WARNING"
 
 TO_COUNT_UNITS = "usable_epsilon=0.05"
 """As it is written in Python: what adds a noisy number of units to an answer, within 92 of the truth."""
-
-_FAR_BELOW = 0.1
-"""Of a delta times the number of units."""
-
-_LARGE_DELTA = 1e-3
-"""A delta above this is not far below one over any number of units from 100 on."""
-
-_MOST_NAMED = 5
-"""Groups named in a sentence."""
 
 
 def cost(release: Planned, epsilon: float) -> str:
@@ -67,19 +60,11 @@ def units_of(release: Planned, group: Any = None) -> Any:
 
 
 def reported(kind: Kind, release: Planned, value: Value, group: Any = None) -> Value:
-    """A value as it would be reported: to the place of the first digit of its error bound, but whole numbers whole.
-
-    Certificates have all digits.
-    """
+    """A value as it would be reported: to the place of the first digit of its error bound, but whole numbers whole."""
     bound = kind.value_bound(release, units_of(release, group), value)
     if not isinstance(value, float) or bound is None or not 0.0 < bound < math.inf:
         return kind.shown(value)
     return round(value, max(0, -math.floor(math.log10(bound))))
-
-
-def span(lower: float, upper: float, *, is_amount: bool) -> str:
-    """An interval as one text: see `ends_shown`."""
-    return " to ".join(ends_shown(lower, upper, is_amount=is_amount))
 
 
 def ends_shown(lower: float, upper: float, *, is_amount: bool) -> tuple[str, str]:
@@ -172,18 +157,14 @@ def counts_of_nothing(kind: Kind, release: Planned) -> str:
     if counted is None or counted.count is None or release.usable is not None or kind.accepts_usable_epsilon(release):
         return ""
     groups = counted.count if isinstance(counted.count, dict) else {None: counted.count}
-    empty = [
-        group
+    most = {
+        group: max(counts if isinstance(counts, list) else [counts], default=counted.within + 1)
         for group, counts in groups.items()
-        if max(counts if isinstance(counts, list) else [counts], default=counted.within + 1) <= counted.within
-    ]
+    }
+    empty = [as_text(group) for group, largest in most.items() if largest <= counted.within]
     if not empty:
         return ""
-    where = (
-        ""
-        if release.groups is None
-        else f" in these groups: {_some_of([as_text(cast('Value', each)) for each in empty])}"
-    )
+    where = "" if release.groups is None else f" in these groups: {_some_of(empty)}"
     return f"{LOUD}: all of these counts may be zero in truth{where}, so the answer may be mostly noise."
 
 
@@ -194,11 +175,9 @@ def basis_missing(kind: Kind, release: Planned, *, verb: str) -> str:
     return f"How many units ({release.unit}) had usable rows {verb} released: {TO_COUNT_UNITS} would tell."
 
 
-def _some_of(names: list[str], *, separator: str = ", ") -> str:
+def _some_of(names: list[str]) -> str:
     """The first few, and how many more there are."""
-    return separator.join(names[:_MOST_NAMED]) + (
-        f" and {len(names) - _MOST_NAMED:,} more" if names[_MOST_NAMED:] else ""
-    )
+    return ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW:,} more" if names[_FEW:] else "")
 
 
 def _too_few(kind: Kind, release: Planned, count: int) -> str:
@@ -208,11 +187,10 @@ def _too_few(kind: Kind, release: Planned, count: int) -> str:
     most = count + within
     if bound is None or kind.error_unit not in (None, "ranks"):
         bound = 0.0  # not one that can be compared with units
-    if bound >= most:
-        return f"{LOUD}: at most about {most:,} units ({release.unit}) counted: this answer is mostly noise."
-    if count <= within or bound >= count:
-        return f"{LOUD}: at most about {most:,} units ({release.unit}) counted: this answer may be mostly noise."
-    return ""
+    if bound < count > within:
+        return ""
+    surely = "is" if bound >= most else "may be"
+    return f"{LOUD}: at most about {most:,} units ({release.unit}) counted: this answer {surely} mostly noise."
 
 
 def basis_planned(release: Planned) -> str:
@@ -234,11 +212,6 @@ def _numbers_planned(numbers: NoisyUnits | None, which: str, beforehand: str = "
     cost = "at no cost" if numbers.epsilon is None else f"for epsilon = {as_text(numbers.epsilon)} of it"
     sure = f"within {numbers.within:,} with {numbers.confidence:.0%} confidence{beforehand}"
     return f"The number of units {which} would be released, {sure}, {cost}."
-
-
-def tally_head(release: Planned) -> str:
-    """The heading of the column of counts."""
-    return f"units ({release.unit})"
 
 
 def count_accuracy(kind: Kind, release: Planned) -> str:
@@ -265,18 +238,10 @@ def _condition(held: Mapping[str, Any]) -> str:
         values = summaries.members(values)
         listed = ", ".join(map(as_text, values[:_FEW])) + (", ..." if len(values) > _FEW else "")
         return f"{column} {listed}" if len(values) == 1 else f"{column} one of {listed}"
-    lower, upper = held["between"]
+    lower, upper = (end if end is None else as_text(end) for end in held["between"])
     if upper is None:
-        return f"{column} of at least {as_text(lower)}"
-    return (
-        f"{column} of at most {as_text(upper)}"
-        if lower is None
-        else f"{column} from {as_text(lower)} to {as_text(upper)}"
-    )
-
-
-_FEW = 5
-"""Values of a condition named in a sentence."""
+        return f"{column} of at least {lower}"
+    return f"{column} of at most {upper}" if lower is None else f"{column} from {lower} to {upper}"
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:

@@ -23,6 +23,9 @@ from dpselect.summaries.kinds import CandidateKind
 MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
 
+MOST_WRITTEN = 100
+"""Members of a list that certificates write down."""
+
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
@@ -55,10 +58,8 @@ _KINDS: dict[type, CandidateKind] = {
 class PublicCandidates:
     """Candidates of one kind, without duplicates, in the caller's order.
 
-    Attributes:
-        kind: their kind.
-        values: a ``range`` (kept unchanged, so that a million page numbers cost nothing), a read-only int64 array
-            for other whole numbers, else a tuple.
+    `values` is a ``range`` (kept unchanged, so that a million page numbers cost nothing), a read-only int64 array for
+    other whole numbers, else a tuple.
 
     >>> PublicCandidates.given(range(1, 41271))
     PublicCandidates(<41270 whole numbers>)
@@ -98,7 +99,7 @@ class PublicCandidates:
 
         Whole numbers in equal steps are a range: ``{"range": [first, last]}``, with a step other than 1 as a third
         number. Other lists stand as they are, dates as ``{"dates": [...]}``; with more than 100 members only as
-        ``{"count", "kind", "sha256"}``, the hash of their JSON text without spaces, unless all are needed.
+        ``{"count", "kind", "sha256"}``, unless all are needed: see `hashed`.
 
         >>> PublicCandidates.given([3, 5, 7]).words(), PublicCandidates.given(["red", "blue"]).words()
         ({'range': [3, 7, 2]}, ['red', 'blue'])
@@ -107,9 +108,8 @@ class PublicCandidates:
         if steps is not None:
             return {"range": [steps[0], steps[-1], *([] if steps.step == 1 else [steps.step])]}
         listed = self.stated()
-        if len(listed) > _MOST_WRITTEN and not whole:
-            text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
-            return {"count": len(listed), "kind": str(self.kind), "sha256": sha256(text.encode()).hexdigest()}
+        if len(listed) > MOST_WRITTEN and not whole:
+            return {"count": len(listed), "kind": str(self.kind), "sha256": hashed(listed)}
         return {"dates": listed} if self.kind is CandidateKind.DATE else listed
 
     def stated(self) -> list[int | float | str | bool]:
@@ -171,7 +171,10 @@ class PublicCandidates:
     def _checked(cls, candidates: object) -> PublicCandidates:
         if isinstance(candidates, range):
             return cls(CandidateKind.INTEGER, _checked_range(candidates))
-        array = _as_array(candidates)
+        given: Any = candidates
+        array: NDArray[Any] | None = given if isinstance(given, np.ndarray) else None
+        if array is not None and array.ndim != 1:
+            raise _refusal(array, "a one-dimensional array")
         if array is not None and array.dtype.kind in "iu":
             _check_count(array, array.shape[0])
             return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
@@ -194,11 +197,7 @@ class UnlistedCandidates(PublicCandidates):
 
     @classmethod
     def stated_as(cls, kind: CandidateKind, count: int, hash: str) -> UnlistedCandidates:
-        """So many of them, which are not known.
-
-        Raises:
-            InvalidCandidatesError: there cannot be so many.
-        """
+        """So many of them, which are not known; refused if there cannot be so many."""
         if not 1 <= count <= (2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES):
             raise _refusal([], f"1 to {MOST_CANDIDATES:,} candidates, of which so many exist")
         return cls(kind, np.broadcast_to(np.int64(0), count), hash)
@@ -210,16 +209,12 @@ class UnlistedCandidates(PublicCandidates):
 
     def words(self, *, whole: bool = False) -> Any:
         """As they are stated, where a list may be stated so; else what no list is written as."""
-        if whole or len(self) <= _MOST_WRITTEN:
+        if whole or len(self) <= MOST_WRITTEN:
             return {}
         return {"count": len(self), "kind": str(self.kind), "sha256": self.sha256}
 
     def _holds(self, members: list[Any]) -> bool:
         return True
-
-
-_MOST_WRITTEN = 100
-"""Members of a list that certificates write down."""
 
 
 _CHUNK = 1 << 20
@@ -246,13 +241,9 @@ def _steps(values: object) -> range | None:
     return range(first, last + (1 if step > 0 else -1), step)
 
 
-def _as_array(candidates: object) -> NDArray[Any] | None:
-    if not isinstance(candidates, np.ndarray):
-        return None
-    array = cast("NDArray[Any]", candidates)
-    if array.ndim != 1:
-        raise _refusal(array, "a one-dimensional array")
-    return array
+def hashed(listed: list[Any]) -> str:
+    """The hash of a list's JSON text without spaces."""
+    return sha256(json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 
 def _as_list(candidates: Any) -> list[Any]:
@@ -378,8 +369,8 @@ def members(held: object, name: str = "list") -> Any:
 
 def _date(held: object, name: str) -> date:
     try:
-        read = date.fromisoformat(held) if isinstance(held, str) else None
-    except ValueError:
+        read = date.fromisoformat(cast(str, held))
+    except (TypeError, ValueError):
         read = None
     if read is None or read.isoformat() != held:
         raise wrong(name, "dates such as 2026-11-21")
@@ -388,9 +379,6 @@ def _date(held: object, name: str) -> date:
 
 def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
     """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end.
-
-    Raises:
-        InvalidParameterError: they are no such ends, or the first is above the second.
 
     >>> ends_of((18, None)), ends_of((0, 0.5))
     ((18.0, None), (0.0, 0.5))

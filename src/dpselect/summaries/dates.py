@@ -18,23 +18,20 @@ _DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zon
 DAY_ZERO = date(1970, 1, 1)
 """The day from which days are counted where dates are drawn as numbers."""
 
-_MOST = 366 * 10_000
-"""No calendar has more days than this."""
+_MOST = 366 * 10_000  # no calendar has more days
 
 
 def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> PublicCandidates:
-    """The dates given by the caller.
+    """The dates given by the caller: a list, or each `step` days from the first of two `bounds` to the last.
 
     Args:
-        dates: a list of dates, each a ``datetime.date``, a text such as ``"2026-11-21"`` or a timestamp at midnight; or
-            such an array, as from ``pandas.date_range``.
+        dates: each a ``datetime.date``, a text such as ``"2026-11-21"`` or a timestamp at midnight; in a list, or an
+            array as from ``pandas.date_range``.
         bounds: instead of a list, the first and the last date, both included.
         step: days from one to the next, with `bounds`.
 
     Raises:
-        InvalidCandidatesError: the dates are invalid, or not exactly one of `dates` and `bounds` is given.
-        InvalidParameterError: `bounds` is not two dates, the first not after the last; or `step` is not a whole number
-            >= 1.
+        InvalidCandidatesError, InvalidParameterError: they are none of these, or not exactly one is given.
 
     >>> weekly = public_dates(None, bounds=("2026-11-02", "2026-11-30"), step=7)
     >>> len(weekly), str(weekly[-1])
@@ -68,11 +65,7 @@ def are_dates(bounds: object) -> bool:
 
 
 def first_and_last(bounds: object) -> tuple[date, date]:
-    """The first and the last date.
-
-    Raises:
-        InvalidParameterError: `bounds` is not two dates, the first not after the last.
-    """
+    """The first and the last date, or an error: the first may not be after the last."""
     pair = cast("Sequence[object]", bounds)
     ends = [as_date(end) for end in pair] if isinstance(bounds, tuple | list) and len(pair) == 2 else []
     match ends:

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -46,25 +46,17 @@ class PublicDomain:
 
     @classmethod
     def given(cls, bounds: object, *, step: object = None, may_be_dates: bool = False) -> PublicDomain:
-        """The domain given by `bounds` and `step`.
-
-        Args:
-            bounds: two finite numbers, the smaller first.
-            step: a number that divides their distance, with both read as decimals.
-            may_be_dates: whether the bounds may also be two dates; the step is in days then.
+        """The domain between two finite numbers or, where they `may_be_dates`, two dates with a step in days.
 
         Raises:
-            InvalidParameterError: `bounds` or `step` is invalid.
+            InvalidParameterError: `bounds` is invalid, or `step` does not divide their distance, read as decimals.
 
         >>> PublicDomain.given((0, 1), step=0.1).grid.point(3)
         0.3
         """
-        try:
-            lower, upper = finite_bounds(bounds)
-        except InvalidParameterError:
-            if may_be_dates and are_dates(bounds):
-                return cls._of_dates(bounds, step)
-            raise
+        if may_be_dates and are_dates(bounds):
+            return cls._of_dates(bounds, step)
+        lower, upper = finite_bounds(bounds)
         grid = None if step is None else Grid.dividing(lower, upper, step=step)
         return cls(float(lower), float(upper), grid)
 
@@ -113,9 +105,7 @@ class PublicDomain:
 MOST_BINS = 1 << 20
 MOST_EDGES = 10_001
 
-_TENS = range(-9, 18)
-"""Powers of ten that begin a factor of ten which is cut into growing bins."""
-
+_TENS = range(-9, 18)  # powers of ten that begin a factor of ten which is cut into growing bins
 _MOST_PER_TEN = 1000
 
 
@@ -144,8 +134,8 @@ class PublicBins:
         """So many bins of equal width between two bounds; floats are read as decimals.
 
         Raises:
-            InvalidParameterError: `bounds` is not two finite numbers, the smaller first, or `bins` is not a number of
-                bins that doubles can distinguish, at most 2^20.
+            InvalidParameterError: `bounds` is not two finite numbers, the smaller first, or doubles cannot distinguish
+                so many bins, of which there are at most 2^20.
         """
         lower, upper = finite_bounds(bounds)
         count = positive_count(bins, "bins", at_most=MOST_BINS)
@@ -193,7 +183,6 @@ class PublicBins:
 
     @property
     def count(self) -> int:
-        """How many bins there are."""
         return len(self.edges) - 1
 
     @property
@@ -214,7 +203,6 @@ class PublicBins:
         return np.searchsorted(self.edges[1:-1], values, side="right").astype(np.int64, copy=False)
 
     def description(self) -> dict[str, Any]:
-        """What a certificate says of the candidates."""
         ends = {"lower": self.edges[0], "upper": self.edges[-1], "count": self.count}
         return {"source": "edges", **ends, "edges": [*self.edges]} if self.is_closed else {"source": "bins", **ends}
 
@@ -231,8 +219,6 @@ def _growing_edges(per_ten: int) -> tuple[float, ...]:
 
 
 _LARGEST = 2**31
-_MOST_DIGITS = 20
-"""Of a scale in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +261,7 @@ class PublicClip:
         if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
             got = Shown(f"({float(lower)!r}, {float(upper)!r})")
             if any(abs(end) > _LARGEST for end in ends):
-                hint = f"Count in larger units, with a smaller scale: {_smaller_scale(lower, upper)}."
+                hint = "Count in larger units, with a smaller scale: `scale=0.001` counts thousands."
             else:
                 hint = "Set `scale=100` to count hundredths." if factor == 1 else ""
             raise InvalidParameterError(
@@ -306,17 +292,6 @@ class PublicClip:
     def description(self) -> dict[str, Any]:
         """What a certificate says of it: the bounds in scaled whole numbers."""
         return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}
-
-
-def _smaller_scale(lower: Fraction, upper: Fraction) -> str:
-    """The largest negative power of ten with which both fit; or an example, if they are not whole then."""
-    digits = next(digits for digits in count(1) if max(abs(lower), abs(upper)) <= _LARGEST * 10**digits)
-    is_whole = all((end / 10**digits).denominator == 1 for end in (lower, upper))
-    return (
-        f"`scale={10.0**-digits:.{digits}f}`"
-        if is_whole and digits < _MOST_DIGITS
-        else "`scale=0.001` counts thousands"
-    )
 
 
 def _scale(scale: object) -> Fraction:

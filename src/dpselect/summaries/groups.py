@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import date
-from hashlib import sha256
 from typing import Any, cast
 
 from dpselect.accounting.rounding import quotient_down
 from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
-from dpselect.summaries.candidates import MOST_CANDIDATES, PublicCandidates, plain
+from dpselect.summaries.candidates import MOST_CANDIDATES, MOST_WRITTEN, PublicCandidates, hashed, plain
 from dpselect.summaries.kinds import CandidateKind
 
 MOST_GROUPS = 100_000
@@ -65,18 +63,14 @@ class PublicPairs:
 
     def words(self) -> dict[str, Any]:
         """As certificates and ledgers write them; with more than 100 only the hash of their JSON text."""
-        if len(self) <= 100:
-            return {"kinds": self.kinds, "pairs": self.stated()}
-        text = json.dumps(self.stated(), ensure_ascii=False, separators=(",", ":"))
-        return {"count": len(self), "kinds": self.kinds, "sha256": sha256(text.encode()).hexdigest()}
+        listed = self.stated()
+        if len(self) <= MOST_WRITTEN:
+            return {"kinds": self.kinds, "pairs": listed}
+        return {"count": len(self), "kinds": self.kinds, "sha256": hashed(listed)}
 
     @classmethod
     def given(cls, columns: object, groups: object) -> PublicPairs:
-        """The groups given by the caller.
-
-        Raises:
-            InvalidCandidatesError: they are no public list of them.
-            InvalidParameterError: `columns` are not several different names.
+        """The groups given by the caller: tuples with a value for each of 2 to 4 different columns.
 
         >>> len(PublicPairs.given(["region", "sex"], [("north", "f"), ("north", "m")]))
         2
@@ -89,7 +83,7 @@ class PublicPairs:
         if groups is None:
             raise InvalidCandidatesError("groups", None, expected, "Never take them from the columns themselves.")
         given = members_in_order(groups, "groups", expected=expected)
-        listed = [tuple(map(plain, cast("list[Any]", each))) for each in given if is_tuple(each)]
+        listed = [tuple(map(plain, cast("list[Any]", each))) for each in given if _is_tuple(each)]
         are_values = all(isinstance(part, Hashable) and not isinstance(part, tuple) for each in listed for part in each)
         if len(listed) < len(given) or not are_values or not listed or any(len(each) != len(names) for each in listed):
             raise InvalidCandidatesError("groups", Shown(describe(groups)), expected)
@@ -113,8 +107,7 @@ BETWEEN_PARTS = "\x1f"
 """Between the values of a cross table in one text. No public group has it, so no other row is taken for one."""
 
 
-def is_tuple(value: object) -> bool:
-    """Whether it may be a group of a cross table."""
+def _is_tuple(value: object) -> bool:
     return isinstance(value, tuple | list)
 
 
@@ -134,7 +127,6 @@ class PublicGroups:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns."""
         return (self.by,) if isinstance(self.by, str) else self.by
 
     @property
@@ -161,7 +153,7 @@ class PublicGroups:
         >>> PublicGroups.given(["city", "sex"], [("Oslo", "f"), ("Oslo", "m")], 1).column
         'city and sex'
         """
-        if is_tuple(by):
+        if _is_tuple(by):
             members: PublicCandidates | PublicPairs = PublicPairs.given(by, groups)
             by = members.columns
         elif isinstance(by, str):
@@ -183,9 +175,6 @@ class PublicGroups:
 
     def share(self, epsilon: object) -> float:
         """The epsilon of the question in one group if all groups together cost `epsilon`.
-
-        Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, or is too small to be divided.
 
         Proof: ``proofs/groups.md``.
 

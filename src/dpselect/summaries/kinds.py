@@ -38,9 +38,6 @@ TYPES = {
 def candidate_kind(value: object) -> CandidateKind:
     """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
 
-    Raises:
-        InvalidCandidatesError: it is none of these words.
-
     >>> candidate_kind("integer") is CandidateKind.INTEGER
     True
     """
@@ -74,13 +71,10 @@ def kind_of(
 
 
 def _boolean(text: str) -> bool:
-    match text.strip().lower():
-        case "true":
-            return True
-        case "false":
-            return False
-        case _:
-            raise ValueError
+    try:
+        return {"true": True, "false": False}[text.strip().lower()]
+    except KeyError:
+        raise ValueError from None
 
 
 def _number(text: str) -> float:

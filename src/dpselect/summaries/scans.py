@@ -1,8 +1,6 @@
 """What a question reads: a scan, which is public, and its summary of each group, which is private.
 
-A scan of `CountsOf` gives `CandidateCounts`, one of `TotalsOf` `CandidateTotals`, of `ValuesIn` `UnitValues`, of
-`NamesOf` `NameCounts`, and of a `PublicCondition` the number of units that meet it. No summary leaves the process by
-accident.
+No summary leaves the process by accident.
 """
 
 from __future__ import annotations
@@ -20,22 +18,16 @@ from dpselect.summaries.kinds import CandidateKind
 
 @dataclass(frozen=True, slots=True)
 class CountsOf:
-    """How many units have each candidate.
-
-    Attributes:
-        candidates: the public list.
-        max_values_per_unit: for how many of them one unit counts; None: for any number.
-        argument: the question's name for them, for errors.
-    """
+    """How many units have each candidate; read as `CandidateCounts`."""
 
     candidates: PublicCandidates
-    max_values_per_unit: int | None = None
-    argument: str = "candidates"
+    max_values_per_unit: int | None = None  # for how many of them one unit counts; None: for any number
+    argument: str = "candidates"  # the question's name for them, for errors
 
 
 @dataclass(frozen=True, slots=True)
 class TotalsOf:
-    """What the units' clipped amounts add up to, for each candidate; without candidates, of all rows."""
+    """What the units' clipped amounts add up to, for each candidate, or of all rows: `CandidateTotals`."""
 
     clip: PublicClip
     candidates: PublicCandidates | None = None
@@ -43,7 +35,7 @@ class TotalsOf:
 
 @dataclass(frozen=True, slots=True)
 class ValuesIn:
-    """The numbers of a column clipped into a domain, or its dates as numbers: at most so many of each unit."""
+    """The numbers of a column clipped into a domain, or its dates: at most so many of each unit, as `UnitValues`."""
 
     domain: PublicDomain
     max_rows_per_unit: int
@@ -51,7 +43,7 @@ class ValuesIn:
 
 @dataclass(frozen=True, slots=True)
 class NamesOf:
-    """How many units have each value that occurs and can be read as this kind; a unit counts for at most so many."""
+    """How many units have each value that can be read as this kind, counting at most so many of each: `NameCounts`."""
 
     kind: CandidateKind
     max_values_per_unit: int
@@ -59,21 +51,13 @@ class NamesOf:
 
 @dataclass(frozen=True, slots=True)
 class PublicCondition:
-    """How many units have a row that meets a condition. Without any part, every row of a unit meets it.
+    """How many units have a row that meets a condition, as a number. Without any part, every row of a unit meets it."""
 
-    Attributes:
-        candidates: the column has one of them.
-        is_number: the column has a number.
-        is_date: the column has a date.
-        between: the number is not below the first and not above the second of these.
-        summed: name of another column that has a number.
-    """
-
-    candidates: PublicCandidates | None = None
-    is_number: bool = False
-    is_date: bool = False
-    between: tuple[int | float, int | float] | None = None
-    summed: str | None = None
+    candidates: PublicCandidates | None = None  # the column has one of them
+    is_number: bool = False  # the column has a number
+    is_date: bool = False  # the column has a date
+    between: tuple[int | float, int | float] | None = None  # the number is not below the first or above the second
+    summed: str | None = None  # name of another column that has a number
 
 
 Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | PublicCondition
