@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dpselect.accounting.renyi import best_epsilon, largest_fitting
+from dpselect.accounting.divergence import best_epsilon, largest_fitting
 from dpselect.accounting.tight import one_more
 from dpselect.mechanisms.noise import affordable_rho
 

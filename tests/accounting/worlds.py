@@ -17,8 +17,8 @@ from dpselect.accounting import (
     PureEvent,
     compose,
 )
+from dpselect.accounting.divergence import largest_fitting
 from dpselect.accounting.events import SingleEvent
-from dpselect.accounting.renyi import largest_fitting
 
 FloatArray = NDArray[np.float64]
 Losses = tuple[FloatArray, FloatArray]

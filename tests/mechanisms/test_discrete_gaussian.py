@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.accounting.renyi import best_epsilon
+from dpselect.accounting.divergence import best_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms.noise import affordable_rho
 from tests.laws.goodness_of_fit import NEVER, p_value

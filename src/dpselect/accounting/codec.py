@@ -22,7 +22,7 @@ def to_json(event: Event | Run) -> str:
     Raises:
         InvalidParameterError: no event.
 
-    >>> from dpselect.accounting.events import BoundedRangeEvent
+    >>> from dpselect.accounting import BoundedRangeEvent
     >>> to_json(BoundedRangeEvent(epsilon=0.1))
     '{"epsilon":"0.1","kind":"bounded_range","version":1}'
     """
@@ -57,11 +57,8 @@ def decode(held: object) -> Event:
     """The event that `encode` wrote.
 
     Raises:
-        InvalidEventError: an unknown kind or version, a field missing or too many, a number out of range or not
-            written as `encode` writes it.
+        InvalidEventError: as `from_json`.
 
-    >>> decode({"kind": "pure", "version": 1, "epsilon": "0.1"})
-    PureEvent(epsilon=0.1)
     >>> decode({"kind": "pure", "version": 2, "epsilon": "0.1"})
     Traceback (most recent call last):
     dpselect.errors.InvalidEventError: version=2: expected 1. The event was written by a later dpselect: update this
@@ -96,9 +93,11 @@ def _decoded(held: object, depth: int) -> object:
     if not isinstance(held, Mapping):
         return held
     fields = cast("Mapping[object, object]", held)
-    kind, version = KINDS.get(str(fields.get("kind"))), fields.get("version")
+    name, version = fields.get("kind"), fields.get("version")
+    kind = KINDS.get(str(name))
     if kind is None:
-        raise InvalidEventError("kind", _shown(fields.get("kind")), _EVENTS)
+        is_short = isinstance(name, str) and len(name) <= 40  # a name in a format, so an error may quote it
+        raise InvalidEventError("kind", Shown(repr(name)) if is_short else name, _EVENTS)
     if type(version) is not int or version != VERSION:
         is_later = type(version) is int and version > VERSION
         hint = "The event was written by a later dpselect: update this one." if is_later else ""
@@ -119,8 +118,3 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len({name for name, _ in pairs}) < len(pairs):
         raise InvalidEventError("event", Shown("<a field twice>"), "each field once")
     return dict(pairs)
-
-
-def _shown(value: object) -> object:
-    """A kind is a name in a format, so an error may quote a short one."""
-    return Shown(repr(value)) if isinstance(value, str) and len(value) <= 40 else value

@@ -1,24 +1,14 @@
-r"""Rényi divergences, safe in floats: of the worst mechanism with each privacy property, of all that ran, and rho.
+r"""Rényi divergences, safe in floats: of the worst mechanism with each property, of all that ran; epsilon from them.
 
-Bounded range is the exponential mechanism's; the Laplace profile that of permute-and-flip and of noisy max with Laplace
-or exponential noise; the logistic profile that of noisy max with Gumbel noise and the gap. A divergence at most that of
-the worst mechanism adds up over adaptive runs, and `dpselect.accounting.renyi` converts the sum. The formula of Dong,
-Durfee & Rogers (2020) for *non-adaptive* composition does not hold here: a peeled round depends on the earlier winners.
-
-A mechanism is :math:`\rho`-zCDP if its Rényi divergence is at most :math:`a\rho` at every order :math:`a > 1`. For
-every property here but one the smallest such rho is the divergence at order 1: the Kullback-Leibler divergence of the
-worst pair.
-
-Each function named ``_renyi`` takes an epsilon > 0 or several, shape ``(n, 1)``, and orders > 1, shape ``(m,)``; it
-returns nats, shape ``(m,)`` or ``(n, m)``.
-
-Proofs: ``proofs/top_k.md``, ``proofs/noisy_max.md``, ``proofs/composition.md``. Sources: Dong, Durfee & Rogers (2020)
-for the bounded-range property; Mironov (2017) for the divergence of the Laplace mechanism; Bun & Steinke (2016).
+Those of adaptive runs add up; every order gives a valid bound, so a search that misses the best one only loosens it.
+Proofs: ``proofs/top_k.md``, ``proofs/noisy_max.md``, ``proofs/composition.md``. Sources: Mironov (2017); Bun & Steinke
+(2016); Dong, Durfee & Rogers (2020) for bounded range; Canonne, Kamath & Steinke (2020) for the conversion.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -32,9 +22,14 @@ from dpselect.accounting.events import (
     PureEvent,
     SingleEvent,
 )
-from dpselect.accounting.renyi import RELATIVE_ERROR
 
 FloatArray = NDArray[np.float64]
+
+RELATIVE_ERROR = 2.0**-48
+"""Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
+
+# Each function named ``_renyi`` takes an epsilon > 0 or several, shape ``(n, 1)``, and orders > 1, shape ``(m,)``; it
+# returns nats, shape ``(m,)`` or ``(n, m)``, rounded up by a bound on the rounding error.
 
 
 def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
@@ -43,10 +38,8 @@ def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Floa
     The tight closed form, rewritten so that its large terms cancel in the formula instead of in floats: with
     :math:`\ell(z) = \ln(\sinh(z/2)/(z/2))`,
 
-    .. math:: R_a = \frac{a\,\ell(a\varepsilon) - (a-1)\,\ell((a-1)\varepsilon) - \ell(\varepsilon)}{a-1}.
-
-    The error of the remaining cancellation is bounded and added. If that makes the result larger than
-    :math:`a\varepsilon^2/8` or :math:`\varepsilon`, which are valid too, the smaller of these is returned.
+    .. math:: R_a = \frac{a\,\ell(a\varepsilon) - (a-1)\,\ell((a-1)\varepsilon) - \ell(\varepsilon)}{a-1}
+        \le \min\Bigl(\frac{a\varepsilon^2}{8},\ \varepsilon\Bigr).
 
     Args:
         epsilon: the range of the privacy loss, > 0; of several, shape ``(n, 1)``.
@@ -73,10 +66,8 @@ def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Floa
 def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
     r"""Rényi divergence, at each order, of the Laplace mechanism at `epsilon`, rounded up.
 
-    .. math:: R_a = \frac{1}{a-1} \ln \frac{a\,e^{(a-1)\varepsilon} + (a-1)\,e^{-a\varepsilon}}{2a - 1}.
-
-    The error of cancellation is bounded and added. If that makes the result larger than :math:`a\varepsilon^2/2` or
-    :math:`\varepsilon`, which hold for anything :math:`\varepsilon`-DP, the smaller of these is returned.
+    .. math:: R_a = \frac{1}{a-1} \ln \frac{a\,e^{(a-1)\varepsilon} + (a-1)\,e^{-a\varepsilon}}{2a - 1}
+        \le \min\Bigl(\frac{a\varepsilon^2}{2},\ \varepsilon\Bigr).
 
     Proof: ``proofs/noisy_max.md``.
 
@@ -99,9 +90,6 @@ def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> F
     .. math:: R_a = \frac{\ell((2a - 1)\varepsilon) - \ell(\varepsilon)}{a - 1} \le \frac{a \varepsilon^2}{6}.
 
     Proof: ``proofs/composition.md``.
-
-    >>> logistic_profile_renyi(1.0, np.array([2.0, 8.0])).round(4)
-    array([0.309 , 0.6787])
     """
     above_one = orders - 1.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -120,9 +108,6 @@ def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
         \le \min\Bigl(\frac{a \varepsilon^2}{2},\ \varepsilon\Bigr).
 
     Proof: ``proofs/composition.md``.
-
-    >>> pure_renyi(1.0, np.array([2.0, 8.0])).round(4)
-    array([0.7353, 0.9552])
     """
     above_one = orders - 1.0
     slope = np.tanh(np.asarray(epsilon) / 2.0)
@@ -143,13 +128,8 @@ def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, or
 
     .. math:: R_a = \frac{1}{a-1} \ln\Bigl(p\, e^{(a-1)c} + (1-p)\, e^{-(a-1)b}\Bigr).
 
-    If an allowance for rounding makes that larger than the divergence for bounded range :math:`b + c`, or for pure
-    privacy at the larger end, the smallest of these is returned.
-
+    It is at most that for bounded range :math:`b + c`, and that for pure privacy at the larger end.
     Proof: ``proofs/above_threshold.md``, claim 5.
-
-    >>> loss_interval_renyi(0.5, 1.0, np.array([2.0, 8.0])).round(4)
-    array([0.5165, 0.9028])
     """
     b, c, above_one = np.asarray(below), np.asarray(above), orders - 1.0
     width = np.nextafter(b + c, np.inf)
@@ -187,10 +167,6 @@ def log_sinhc(z: FloatArray) -> FloatArray:
     return np.where(z <= 4.0, np.log1p(tail), large)
 
 
-_AT_ONCE = 2**17
-"""Number of divergences evaluated together, so that they stay in the processor's cache."""
-
-
 _RENYI: dict[type[SingleEvent], Callable[..., FloatArray]] = {
     BoundedRangeEvent: bounded_range_renyi,
     LaplaceProfileEvent: laplace_profile_renyi,
@@ -198,6 +174,10 @@ _RENYI: dict[type[SingleEvent], Callable[..., FloatArray]] = {
     LossIntervalEvent: loss_interval_renyi,
 }
 """The divergence of the worst mechanism with each property; of all others, while they do not fail, `pure_renyi`."""
+
+
+_AT_ONCE = 2**17
+"""Number of divergences evaluated together, so that they stay in the processor's cache."""
 
 
 def _ends(event: SingleEvent) -> tuple[float, ...]:
@@ -253,23 +233,31 @@ def rho_of(event: SingleEvent) -> float:
     Bounded range: :math:`y - 1 - \ln y` with :math:`y = \varepsilon/(e^\varepsilon - 1)`; logistic:
     :math:`\varepsilon\coth(\varepsilon/2) - 2`; Laplace: :math:`\varepsilon - 1 + e^{-\varepsilon}`; pure:
     :math:`\varepsilon\tanh(\varepsilon/2)`. For a loss interval, the smaller of those of bounded range and pure
-    privacy, which need not be the smallest there is.
+    privacy, which need not be the smallest there is. All but these are divergences at order 1.
 
     >>> [round(rho_of(kind(epsilon=1.0)), 3) for kind in (BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent)]
     [0.123, 0.164, 0.368]
-    >>> round(rho_of(PureEvent(epsilon=1.0)), 3)
-    0.462
     """
-    epsilon = event.epsilon
+    epsilon, error = event.epsilon, 0.0
+    square = epsilon * epsilon
     match event:
+        case BoundedRangeEvent() if epsilon < 0.1:  # series alternate, their terms fall, the last one kept is positive
+            value = square / 8.0 * (1.0 - square / 72.0 * (1.0 - square / 45.0))
         case BoundedRangeEvent():
-            value, error = _bounded_range(epsilon)
+            minus_log_y = epsilon - math.log(epsilon) + math.log1p(-math.exp(-epsilon))
+            value = epsilon * math.exp(-epsilon) / -math.expm1(-epsilon) - 1.0 + minus_log_y
+            error = 2.0**-50 * (1.0 + epsilon + abs(math.log(epsilon)))
+        case LogisticProfileEvent() if epsilon < 0.1:
+            value = square / 6.0 * (1.0 - square / 60.0 * (1.0 - square / 42.0))
         case LogisticProfileEvent():
-            value, error = _logistic(epsilon)
+            value, error = epsilon / math.tanh(epsilon / 2.0) - 2.0, 2.0**-50 * (2.0 + epsilon)
+        case LaplaceProfileEvent() if epsilon < 0.03:
+            rest = 1.0 - epsilon / 4.0 * (1.0 - epsilon / 5.0 * (1.0 - epsilon / 6.0))
+            value = square / 2.0 * (1.0 - epsilon / 3.0 * rest)
         case LaplaceProfileEvent():
-            value, error = _laplace(epsilon)
+            value, error = epsilon + math.expm1(-epsilon), 2.0**-50 * (1.0 + epsilon)
         case PureEvent():
-            value, error = epsilon * math.tanh(epsilon / 2.0), 0.0
+            value = epsilon * math.tanh(epsilon / 2.0)
         case LossIntervalEvent():
             width = math.nextafter(event.below + event.above, math.inf)
             return min(rho_of(BoundedRangeEvent(epsilon=width)), rho_of(PureEvent(epsilon=epsilon)))
@@ -278,24 +266,103 @@ def rho_of(event: SingleEvent) -> float:
     return math.nextafter(value * (1.0 + RELATIVE_ERROR) + error, math.inf)
 
 
-def _bounded_range(epsilon: float) -> tuple[float, float]:
-    if epsilon < 0.1:  # the series alternates, its terms fall, and the last term that is kept is positive
-        square = epsilon * epsilon
-        return square / 8.0 * (1.0 - square / 72.0 * (1.0 - square / 45.0)), 0.0
-    minus_log_y = epsilon - math.log(epsilon) + math.log1p(-math.exp(-epsilon))
-    y_minus_one = epsilon * math.exp(-epsilon) / -math.expm1(-epsilon) - 1.0
-    return y_minus_one + minus_log_y, 2.0**-50 * (1.0 + epsilon + abs(math.log(epsilon)))
+_LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
+
+Divergence = Callable[[FloatArray], FloatArray]
+"""Takes orders, shape ``(m,)``, each > 1; returns the divergences of everything that ran, rounded up, ``(m,)``."""
 
 
-def _logistic(epsilon: float) -> tuple[float, float]:
-    if epsilon < 0.1:  # as above
-        square = epsilon * epsilon
-        return square / 6.0 * (1.0 - square / 60.0 * (1.0 - square / 42.0)), 0.0
-    return epsilon / math.tanh(epsilon / 2.0) - 2.0, 2.0**-50 * (2.0 + epsilon)
+def best_epsilon(divergence: Divergence, delta: float) -> float:
+    """The smallest epsilon, at `delta` > 0, that an order gives, rounded up."""
+    return max(0.0, _smallest(lambda orders: epsilons(divergence(orders), orders, delta=delta)))
 
 
-def _laplace(epsilon: float) -> tuple[float, float]:
-    if epsilon < 0.03:  # as above
-        e = epsilon
-        return e * e / 2.0 * (1.0 - e / 3.0 * (1.0 - e / 4.0 * (1.0 - e / 5.0 * (1.0 - e / 6.0)))), 0.0
-    return epsilon + math.expm1(-epsilon), 2.0**-50 * (1.0 + epsilon)
+def best_delta(divergence: Divergence, epsilon: float) -> float:
+    """The smallest delta, at `epsilon` >= 0, that an order gives, rounded up; about 1 at most."""
+
+    def log_deltas(orders: FloatArray) -> FloatArray:
+        total, above_one = divergence(orders), orders - 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            shrinking = above_one * np.log1p(-1.0 / orders) - np.log(orders)
+            value = above_one * (total - epsilon) + shrinking
+            value += RELATIVE_ERROR * (above_one * (total + epsilon) - shrinking)
+        return np.nan_to_num(value, nan=np.inf, posinf=np.inf)
+
+    return math.exp(min(0.0, _smallest(log_deltas))) * (1.0 + 2.0**-40) + 5e-324
+
+
+def _smallest(of_orders: Divergence) -> float:
+    """The smallest value found on a grid of orders, refined around its best."""
+    candidates: FloatArray = _LOG_ORDERS_MINUS_ONE
+    smallest = math.inf
+    for _ in range(4):
+        values = of_orders(1.0 + np.exp(candidates))
+        best = int(np.argmin(values))
+        smallest = min(smallest, float(values[best]))
+        low, high = candidates[max(best - 1, 0)], candidates[min(best + 1, candidates.size - 1)]
+        candidates = low + (high - low) * np.linspace(0.0, 1.0, 33)
+    return smallest
+
+
+def epsilons(divergences: FloatArray, orders: FloatArray, *, delta: float) -> FloatArray:
+    """Epsilon at `delta` by the divergence at each order, rounded up."""
+    above_one = orders - 1.0  # of the order as rounded
+    with np.errstate(over="ignore"):
+        gain = np.log1p(-1.0 / orders)
+        price = -(math.log(delta) + np.log(orders)) / above_one
+        error = RELATIVE_ERROR * (divergences - gain + (np.log(orders) - math.log(delta)) / above_one)
+        return divergences + gain + price + error
+
+
+_MOST_GROWTH = math.log(2.0**16)
+"""Of the logarithm of a place in one step."""
+
+
+def largest_fitting(
+    function: Callable[[float], float],
+    limit: float,
+    *,
+    start: float,
+    close: float,
+    most: float = sys.float_info.max,
+    trials: int = 200,
+) -> float:
+    """The largest place found at which `function` is at most `limit`; 0.0 if none was. It was evaluated there.
+
+    Evaluations are few, because each may take as long as a small plan: the next place is where a power law through the
+    last two values reaches the limit. Where that is outside of what is known, and every third time, it is the middle.
+
+    Args:
+        function: increasing, but for rounding; of numbers > 0.
+        limit: > 0.
+        start: where to look first, > 0.
+        close: how far below the limit the function, or the place below one that does not fit, may be, relatively.
+        most: the largest place at which the function may be evaluated.
+        trials: how often the function may be evaluated.
+
+    >>> asked = []
+    >>> found = largest_fitting(lambda x: asked.append(x) or x * x, 2.0, start=1.0, close=1e-9)
+    >>> 2.0 - 2e-9 <= found * found <= 2.0, len(asked) < 8
+    (True, True)
+    """
+    good, bad, place, power = 0.0, math.inf, start, 1.0
+    before: tuple[float, float] | None = None
+    for trial in range(1, trials + 1):
+        value = function(place)
+        good, bad = (place, bad) if value <= limit else (good, place)
+        is_close = limit * (1.0 - close) <= value <= limit or bad - good <= good * close
+        if is_close or good >= most:
+            break
+        growth = math.inf if value <= limit else -math.inf
+        if 0.0 < value < math.inf:
+            here = math.log(place), math.log(value)
+            if before is not None:
+                power = min(max((here[1] - before[1]) / (here[0] - before[0]), 0.25), 4.0)
+            before = here
+            growth = (math.log(limit) + math.log1p(-close / 2.0) - here[1]) / power
+        place = min(most, place * math.exp(min(max(growth, -_MOST_GROWTH), _MOST_GROWTH)))
+        if good > 0.0 and bad < math.inf and (trial % 3 == 0 or not good < place < bad):
+            place = good + (bad - good) / 2.0
+        if not good < place < bad:
+            break
+    return good

@@ -16,14 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpselect.accounting import events as ours
-from dpselect.accounting.events import (
-    BoundedRangeEvent,
-    LogisticProfileEvent,
-    LossIntervalEvent,
-    SingleEvent,
-    expected_runs,
-)
-from dpselect.accounting.leaves import basic_of
+from dpselect.accounting.events import basic_of, expected_runs
 from dpselect.accounting.rounding import product_up
 from dpselect.accounting.tight import loss_masses
 from dpselect.errors import InvalidEventError, MissingExtraError, Shown
@@ -44,27 +37,24 @@ def package(module: str) -> Any:
 
 
 class LossDistribution:
-    """The loss of everything that ran, as a dp-accounting distribution.
+    """The loss of everything that ran, as a dp-accounting distribution."""
 
-    Raises:
-        MissingExtraError: the extra ``pld`` is not installed.
-    """
-
-    def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
-        distributions = package("pld.privacy_loss_distribution")
+    def __init__(self, counts: Mapping[ours.SingleEvent, int]) -> None:
         basic = float(basic_of(counts))
         step = max(min(event.epsilon for event in counts) / _STEPS, basic / _MOST_PLACES)
-        directions = (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
-        self._totals = [self._total(counts, distributions, step, is_mirrored=each) for each in directions]
+        directions = (False, True) if any(isinstance(event, ours.LossIntervalEvent) for event in counts) else (False,)
+        self._totals = [self._total(counts, step, is_mirrored=each) for each in directions]
 
-    def _total(self, counts: Mapping[SingleEvent, int], distributions: Any, step: float, *, is_mirrored: bool) -> Any:
+    def _total(self, counts: Mapping[ours.SingleEvent, int], step: float, *, is_mirrored: bool) -> Any:
         """Everything that ran, in one direction; only a `LossIntervalEvent` has one."""
-        total: Any = None
+        total, distributions = cast(Any, None), package("pld.privacy_loss_distribution")
         for event, count in counts.items():
             steps = math.ceil(Fraction(event.epsilon) / Fraction(step))
-            pair = LogisticProfileEvent(epsilon=event.epsilon) if isinstance(event, BoundedRangeEvent) else event
-            if is_mirrored and isinstance(pair, LossIntervalEvent):
-                pair = pair.mirrored
+            pair = event
+            if isinstance(event, ours.BoundedRangeEvent):
+                pair = ours.LogisticProfileEvent(epsilon=event.epsilon)
+            elif is_mirrored and isinstance(event, ours.LossIntervalEvent):
+                pair = event.mirrored
             masses = loss_masses(pair, steps=steps, step=step)
             places = np.arange(-steps, steps + 1)
             by_place = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0.0}

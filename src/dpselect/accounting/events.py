@@ -1,25 +1,25 @@
 """Events: what ran, and nothing about the data it ran on.
 
 A mechanism emits an event; accountants interpret it. An event names a *privacy property* that was proved, not a
-mechanism, so that two mechanisms with the same property are accounted for in the same way. What ran, for people, is a
-`Run`: an event with the mechanism's name, the neighbouring relation and the unit. Both are frozen and comparable by
-value; `encode` writes them for JSON, `dpselect.accounting.codec` reads them back. Kinds are never removed and never
-change meaning: ``docs/events.md``.
+mechanism. A `Run` says for people what ran. Kinds are never removed and never change meaning: ``docs/events.md``.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from dpselect.accounting.rounding import fraction_up, product_up
 from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, neighbouring_relation
+
+_EXPECTED = "events of dpselect.accounting"
 
 MOST_LEVELS = 16
 """How deep groups may nest."""
@@ -39,8 +39,6 @@ class _NeverFails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Property(_NeverFails):
-    """One run of a mechanism that is `epsilon`-DP, and more than that."""
-
     epsilon: float
 
     def __post_init__(self) -> None:
@@ -52,7 +50,7 @@ class BoundedRangeEvent(_Property):
     """One run of something `epsilon`-bounded-range: its privacy losses lie in an interval of length `epsilon`.
 
     Held by the exponential mechanism and by report-noisy-max with Gumbel noise. Implies `epsilon`-DP, and composes
-    better than that: see `dpselect.accounting.divergence`. Proof: ``proofs/exponential_mechanism.md``.
+    better than that. Proof: ``proofs/exponential_mechanism.md``.
 
     >>> BoundedRangeEvent(epsilon=0.5)
     BoundedRangeEvent(epsilon=0.5)
@@ -88,8 +86,7 @@ class LaplaceProfileEvent(_Property):
 class PureEvent(_Property):
     """One run of a mechanism known only to be `epsilon`-DP.
 
-    Held by randomised response and by the two-sided geometric mechanism at sensitivity 1, whose losses are `epsilon`
-    or its negative: no tighter profile holds for them.
+    Held by randomised response and by two-sided geometric noise at sensitivity 1: no tighter profile holds for them.
 
     >>> PureEvent(epsilon=1).epsilon
     1.0
@@ -119,13 +116,8 @@ class LossIntervalEvent(_NeverFails):
     r"""One run whose privacy losses lie in an interval around 0, when a unit is *added* or *removed*.
 
     With P the law of the answer without the unit and Q that with it, every loss :math:`\ln(P/Q)` is from ``-below`` to
-    ``above``. Held by above-threshold streams whose queries all rise, or all fall, when a unit is added. Because the
-    direction is part of the event, it says nothing about data sets in which a unit is replaced, and a `Run` under
-    replace-one refuses it.
-
-    Args:
-        below: > 0.
-        above: > 0.
+    ``above``, both > 0. Held by above-threshold streams whose queries all rise, or all fall, when a unit is added. It
+    says nothing about data sets in which a unit is replaced, and a `Run` under replace-one refuses it.
 
     Proof: ``proofs/above_threshold.md``, claim 5.
 
@@ -193,7 +185,6 @@ class PrivateCandidatesEvent(_NeverFails):
 
 
 def shape_of_runs(eta: object) -> float:
-    """The shape of a number of runs, > -1."""
     if isinstance(eta, bool) or not isinstance(eta, (int, float)) or not -1.0 < eta <= 1e6:
         raise InvalidParameterError("eta", eta, "a number above -1, at most a million")
     return float(eta)
@@ -260,7 +251,7 @@ class SequenceEvent:
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        parts = members_in_order(self.events, "events", expected="a list of events of dpselect.accounting")
+        parts = members_in_order(self.events, "events", expected=f"a list of {_EXPECTED}")
         if not parts:
             raise InvalidParameterError("events", Shown("<none>"), "at least one event")
         object.__setattr__(self, "events", tuple(checked_event(part, "events") for part in parts))
@@ -278,12 +269,11 @@ class SequenceEvent:
 
 
 Event = SingleEvent | ComposedEvent | SequenceEvent
-_KINDS = frozenset(get_args(Event))
 
 
 def checked_event(value: object, name: str = "event") -> Event:
-    """`value`, or an error if it is not an event, or of a derived class, which may mean anything."""
-    if not isinstance(value, Event) or type(value) not in _KINDS:
+    """`value`, refused if it is no event, or of a derived class, which may mean anything."""
+    if not isinstance(value, Event) or type(value) not in _NAMES:
         raise InvalidParameterError(name, value, "an event of dpselect.accounting")
     return value
 
@@ -314,19 +304,15 @@ class Run:
 
     Args:
         event: the privacy property that was proved of it; all that composition looks at.
-        mechanism: name of the mechanism, as exported by `dpselect.mechanisms`. For people: two runs with equal events
-            cost the same whatever their names.
+        mechanism: its name, as exported by `dpselect.mechanisms`; for people.
         neighbours: which data sets the guarantee compares. Runs under different relations do not add up.
         unit: who is protected, in the caller's words. Runs for different units do not add up.
 
     Raises:
         InvalidParameterError: no event, an empty or overlong text, or no neighbouring relation.
 
-    >>> from dpselect.accounting.events import LaplaceProfileEvent
-    >>> run = Run(event=LaplaceProfileEvent(epsilon=0.5), mechanism="PermuteAndFlip", neighbours="add_remove",
-    ...           unit="session")
-    >>> run.event.epsilon, run.unit
-    (0.5, 'session')
+    >>> Run(event=PureEvent(epsilon=0.5), mechanism="Noise", neighbours="add_remove", unit="session").event.epsilon
+    0.5
     """
 
     event: Event
@@ -370,9 +356,7 @@ KINDS: dict[str, type[Event | Run]] = {
 _NAMES = {kind: name for name, kind in KINDS.items()}
 FIELDS = {kind: {field.removeprefix("run_"): field for field in kind.__dataclass_fields__} for kind in _NAMES}
 """Of each kind: the names that its fields have in the format, which are its arguments, and in the class."""
-
 VERSION = 1
-"""Of the format in which they are written: ``docs/events.md``."""
 
 
 def encode(event: Event | Run) -> dict[str, Any]:
@@ -396,3 +380,84 @@ def encode(event: Event | Run) -> dict[str, Any]:
             value = encode(value)
         held[name] = str(value) if isinstance(value, str) else value
     return held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaves:
+    """How often each single event ran, whatever the order; what has no better property counts as a `PureEvent`."""
+
+    counts: dict[SingleEvent, int]
+    delta: Fraction
+    """The sum of the deltas of all approximate events, exactly."""
+
+    @property
+    def basic(self) -> Fraction:
+        """The sum of all epsilons, exactly."""
+        return basic_of(self.counts)
+
+
+def basic_of(counts: Mapping[SingleEvent, int]) -> Fraction:
+    return sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0))
+
+
+def leaves_of(events: Iterable[Event | Run]) -> Leaves:
+    """Split groups into single events and count these."""
+    counts: Counter[SingleEvent] = Counter()
+    failing = Fraction(0)
+    left = _plain(_counted(events))
+    while left:  # level by level: equal parts of different groups are counted together
+        level, left = left, Counter[Event]()
+        for event, count in level.items():
+            match event:
+                case ComposedEvent():
+                    left[event.event] += count * event.count
+                case SequenceEvent():
+                    for part in event.events:
+                        left[part] += count
+                case ApproximateEvent():
+                    failing += Fraction(event.delta) * count
+                    counts[PureEvent(epsilon=event.epsilon)] += count
+                case PrivateCandidatesEvent():
+                    counts[PureEvent(epsilon=event.epsilon)] += count
+                case _:
+                    counts[event] += count
+    return Leaves(counts=dict(counts), delta=failing)
+
+
+def _counted(events: Iterable[Event | Run]) -> Counter[object]:
+    """How often each is in the list; of a million the same object is counted at the speed of a comparison."""
+    if isinstance(events, (Event, Run)):
+        hint = "One event goes into a list as well."
+        raise InvalidParameterError("events", Shown("<a single event>"), f"a list of {_EXPECTED}", hint)
+    given = list(events) if isinstance(events, Set) else events
+    is_listed = isinstance(given, (list, tuple))  # of a million events no copy is made
+    listed = given if is_listed else members_in_order(given, "events", expected=f"a list of {_EXPECTED}")
+    if not listed:
+        return Counter()
+    first = listed[0]
+    if not isinstance(first, (Event, Run)):
+        raise InvalidParameterError("events", first, _EXPECTED)
+    if listed[-1] is first and listed.count(first) == len(listed):
+        return Counter({first: len(listed)})
+    by_identity = Counter(map(id, listed))
+    objects = {id(each): each for each in listed}
+    counts: Counter[object] = Counter()
+    for identity, count in by_identity.items():
+        each = objects[identity]
+        if not isinstance(each, (Event, Run)):
+            raise InvalidParameterError("events", each, _EXPECTED)
+        counts[each] += count
+    return counts
+
+
+def _plain(counts: Counter[object]) -> Counter[Event]:
+    """The events, for runs their events; refused unless all runs protect the same unit under the same relation."""
+    runs = [each for each in counts if isinstance(each, Run)]
+    for name in ("neighbours", "unit"):
+        if len({getattr(run, name) for run in runs}) > 1:
+            hint = "Costs add up only for one unit under one neighbouring relation."
+            raise InvalidParameterError("events", Shown("<runs that differ>"), f"runs of one {name}", hint)
+    plain: Counter[Event] = Counter()
+    for each, count in counts.items():
+        plain[each.event if isinstance(each, Run) else cast(Event, each)] += count
+    return plain

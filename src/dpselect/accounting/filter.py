@@ -1,16 +1,8 @@
 r"""A limit that holds even if each event is chosen in view of earlier results: of an account, and of a `Filter`.
 
-A cost is exact fractions, and Rényi divergences rounded up to whole numbers of a small unit. Whether an event fits is
-decided in exact arithmetic, and valid however events are chosen: without a delta epsilons add up as fractions; with one
-divergences add up too, at a few orders that are fixed beforehand. "The best order afterwards" would not do: which order
-is best may depend on earlier answers. So each order has its own share of delta, most of it one order that suits many
-small events.
-
-What comes first is chosen before there is any answer. If it is rounds that were planned together, by the exact
-recursion, and no order has room for them, they cost what they were planned at, and the orders stay closed.
-
-Proof: ``proofs/ledger.md``. Sources: Feldman & Zrnic (2021) and Lécuyer (2021) for filters; Canonne, Kamath & Steinke
-(2020) for the conversion.
+What counts is exact: epsilons add up as fractions, or, with a delta, divergences as whole numbers at orders fixed
+beforehand, since which is best may depend on earlier answers. Proof: ``proofs/ledger.md``. Sources: Feldman & Zrnic
+(2021) and Lécuyer (2021) for filters; Canonne, Kamath & Steinke (2020) for the conversion.
 """
 
 from __future__ import annotations
@@ -24,8 +16,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Self
 
-from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent, SingleEvent
-from dpselect.accounting.leaves import leaves_of
+from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent, SingleEvent, leaves_of
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import delta_below_one, positive_epsilon
 from dpselect.errors import LimitExceededError
@@ -36,17 +27,14 @@ UNIT = 2**128
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of an event, or a running total. Costs are added without rounding.
-
-    Attributes:
-        pure: epsilon by basic composition.
-        delta: the sum of the events' own deltas.
-        renyi: at each order of the account, in 1/`UNIT` nats.
-    """
+    """The cost of an event, or a running total. Costs are added without rounding."""
 
     pure: Fraction
+    """Epsilon by basic composition."""
     delta: Fraction
+    """The sum of the events' own deltas."""
     renyi: tuple[int, ...]
+    """At each order of the account, in 1/`UNIT` nats."""
 
     def __add__(self, other: Cost) -> Cost:
         renyi = tuple([mine + theirs for mine, theirs in zip(self.renyi, other.renyi, strict=True)])
@@ -67,7 +55,6 @@ class Cost:
 
 
 def nothing(orders: tuple[float, ...]) -> Cost:
-    """The total of no charges."""
     return Cost(Fraction(0), Fraction(0), (0,) * len(orders))
 
 
@@ -76,13 +63,7 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
     """The cost of `event` to an account with these orders.
 
     A group costs the sum of its parts. If only its composition needs a delta, that delta is not charged: the account's
-    own delta covers it.
-
-    Proof: ``proofs/ledger.md``.
-
-    >>> from dpselect.accounting import PureEvent
-    >>> cost_of(ComposedEvent(event=PureEvent(epsilon=0.5), count=10), ()).pure
-    Fraction(5, 1)
+    own delta covers it. Proof: ``proofs/ledger.md``.
     """
     match event:
         case ComposedEvent():
@@ -128,9 +109,6 @@ def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
 
     Any choice is valid. This one allows the most small charges at the main order. It adds higher orders, by powers of
     two, for large charges, and lower ones for limits that are raised later.
-
-    >>> [each.order for each in orders_for(Fraction(1), Fraction(1, 10**6))][:3]
-    [21.5, 3.5625, 6.125]
     """
     if not delta:
         return ()
@@ -173,17 +151,13 @@ _BEYOND = 2**1160
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What decides whether costs fit, apart from the limit of epsilon, which an account may change.
-
-    Attributes:
-        delta: the probability with which epsilon may fail.
-        set_aside: the part of it for events that have a delta of their own.
-        orders: empty if nothing is left of delta beside that part.
-    """
+    """What decides whether costs fit, apart from the limit of epsilon, which an account may change."""
 
     delta: Fraction
     set_aside: Fraction
+    """The part of it for events that have a delta of their own."""
     orders: tuple[Order, ...]
+    """Empty if nothing is left of delta beside that part."""
 
     @classmethod
     def new(cls, *, epsilon: Fraction, delta: Fraction, set_aside: Fraction) -> Self:
@@ -209,6 +183,8 @@ class Limits:
     def charged(self, epsilon: Fraction, total: Cost, events: Iterable[Event]) -> tuple[list[Cost], Cost]:
         """What `events` cost, one after another, after costs of `total` and within the limit `epsilon`; the new total.
 
+        What comes first is chosen before there is any answer. So if it is rounds that were planned together, by the
+        exact recursion, and no order has room for them, they cost what they were planned at.
         Proof: ``proofs/ledger.md``.
         """
         prices: list[Cost] = []
@@ -232,10 +208,7 @@ class Limits:
         return max(Fraction(0), min(self._proved(total)))
 
     def allow(self, epsilon: Fraction, total: Cost) -> bool:
-        """Whether `total` is within the limit `epsilon`, and the delta of events within what is set aside.
-
-        Proof: ``proofs/ledger.md``.
-        """
+        """Whether `total` is within the limit `epsilon`, and events' delta set aside. Proof: ``proofs/ledger.md``."""
         return total.delta <= self.set_aside and any(each <= epsilon for each in self._proved(total))
 
 
@@ -243,10 +216,8 @@ class Filter:
     r"""Admits events one by one as long as their total stays within (`epsilon`, `delta`), however they are chosen.
 
     The mechanisms, their epsilons and when to stop may all depend on earlier results: everything admitted is
-    (`epsilon`, `delta`)-DP together. It decides as an account of a `dpselect.Ledger` with these limits does.
-
-    The limit holds for all threads of one process that share the filter. It does not hold across processes: a copy, a
-    pickle or a fork counts separately and does not know what the others spend. For these use `dpselect.Ledger`.
+    (`epsilon`, `delta`)-DP together. It decides as an account of a `dpselect.Ledger` with these limits does. It holds
+    for all threads of one process; a copy, a pickle or a fork counts separately: for these use `dpselect.Ledger`.
 
     Args:
         epsilon: limit, > 0.

@@ -8,20 +8,12 @@ from fractions import Fraction
 
 
 def product_up(value: float, count: int) -> float:
-    """The smallest double that is at least ``value * count``; infinite where no finite one is.
-
-    >>> product_up(0.1, 3) >= Fraction(0.1) * 3
-    True
-    """
+    """The smallest double that is at least ``value * count``; infinite where no finite one is."""
     return fraction_up(Fraction(value) * count)
 
 
 def fraction_up(exact: Fraction) -> float:
-    """The smallest double that is at least `exact`; infinite where no finite one is.
-
-    >>> fraction_up(Fraction(1, 3)) > Fraction(1, 3)
-    True
-    """
+    """The smallest double that is at least `exact`; infinite where no finite one is."""
     try:
         nearest = exact.numerator / exact.denominator
     except OverflowError:
@@ -32,7 +24,7 @@ def fraction_up(exact: Fraction) -> float:
 def fraction_down(exact: Fraction) -> float:
     """The largest double that is at most `exact`.
 
-    >>> fraction_down(Fraction(1, 3)) < Fraction(1, 3)
+    >>> fraction_down(Fraction(1, 3)) < Fraction(1, 3) < fraction_up(Fraction(1, 3))
     True
     """
     try:
@@ -43,11 +35,7 @@ def fraction_down(exact: Fraction) -> float:
 
 
 def quotient_down(value: float, count: int) -> float:
-    """The largest double that is at most ``value / count``: `count` times it never exceeds `value`.
-
-    >>> Fraction(quotient_down(1.0, 3)) * 3 <= 1
-    True
-    """
+    """The largest double that is at most ``value / count``: `count` times it never exceeds `value`."""
     return fraction_down(Fraction(value) / count)
 
 

@@ -18,8 +18,8 @@ from dpselect.accounting.events import (
     LogisticProfileEvent,
     LossIntervalEvent,
     SingleEvent,
+    basic_of,
 )
-from dpselect.accounting.leaves import basic_of
 from dpselect.accounting.rounding import fraction_up, product_up
 
 FloatArray = NDArray[np.float64]
@@ -31,16 +31,13 @@ class Curve:
 
     The last is 0, and so is delta beyond. Between them delta is convex in :math:`e^\varepsilon`, so it is below the
     chord.
-
-    Attributes:
-        step: distance of the grid, as exactly the double it is.
-        start: place of the first value.
-        values: shape ``(n,)``, never negative.
     """
 
     step: float
+    """As exactly the double it is."""
     start: int
     values: FloatArray
+    """Shape ``(n,)``, never negative."""
 
     def epsilon(self, delta: float) -> float:
         """The smallest epsilon >= 0 at which the curve is at most `delta`, rounded up."""
@@ -72,13 +69,7 @@ _UP = 1.0 + 2.0**-48
 def loss_masses(event: SingleEvent, *, steps: int, step: float) -> FloatArray:
     """Probability of each loss ``-steps * step``, ..., ``steps * step`` under the first law of the pair, rounded up.
 
-    Args:
-        event: its kind determines the pair; its epsilon counts as ``steps * step``.
-        steps: half the width of the losses.
-        step: distance of the grid.
-
-    Returns:
-        Shape ``(2 * steps + 1,)``.
+    The event's kind determines the pair; its epsilon counts as ``steps * step``.
     """
     if isinstance(event, (LaplaceProfileEvent, LogisticProfileEvent)):
         epsilon = steps * step
@@ -138,18 +129,12 @@ def _padded(values: FloatArray, first: int, *, low: int, high: int, step: float)
 
 
 def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: float, new_first: int) -> FloatArray:
-    """The bound above on the grid.
+    """The bounds at the places from `new_first` to ``width + steps``, when one more run, of `steps` steps, comes first.
 
     Args:
-        rest: bounds at the places from `first` to `width`; 0 beyond, and `trivial` below where `first` is ``-width``.
-        first: place of the first.
-        width: of the losses of the rest, in steps.
-        steps: epsilon of the new run, in steps.
-        step: distance of the grid.
-        new_first: place of the first bound wanted, at least ``first + steps`` or ``-(width + steps)``.
-
-    Returns:
-        Bounds at the places from `new_first` to ``width + steps``.
+        rest: bounds at the places from `first` to `width`, the width of the losses of the rest; 0 beyond, and `trivial`
+            below where `first` is ``-width``.
+        new_first: at least ``first + steps`` or ``-(width + steps)``.
     """
     low, high = new_first - steps, width + 2 * steps
     known = _padded(rest, first, low=low, high=high, step=step)
@@ -208,17 +193,13 @@ _MOST_PLACES = 40_000
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Epsilons as numbers of steps, each rounded up.
-
-    Attributes:
-        step: as exactly the double it is.
-        ranges: steps and count of each bounded-range event.
-        pairs: each other event with its steps and count.
-    """
+    """Epsilons as numbers of steps, each rounded up."""
 
     step: float
     ranges: tuple[tuple[int, int], ...]
+    """Steps and count of each bounded-range event."""
     pairs: tuple[tuple[SingleEvent, int, int], ...]
+    """Each other event with its steps and count."""
 
     @property
     def range_width(self) -> int:
@@ -238,14 +219,9 @@ class _Grid:
 
 
 def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
-    """Upper bounds on delta, at every epsilon, of all adaptive compositions of what ran, in any order.
+    """Upper bounds on delta, from epsilon 0 on, of all adaptive compositions of what ran, in any order.
 
-    Args:
-        counts: how often each single event ran. Not empty.
-        work: about how many nanoseconds may be spent.
-
-    Returns:
-        The curve, from epsilon 0 on; None if no grid holds all epsilons, or `work` is not enough for one.
+    None if no grid holds all epsilons, or `work` nanoseconds, about, are not enough for one. `counts` are not empty.
     """
     if max(event.epsilon for event in counts) > _WIDEST or min(event.epsilon for event in counts) < _SMALLEST:
         return None
@@ -255,19 +231,18 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
     curve = _after_ranges(grid)
     if not grid.pairs:
         return curve
-    curves = [_after_pairs(curve, grid, is_mirrored=False)]
-    if any(isinstance(event, LossIntervalEvent) for event in counts):
-        curves.append(_after_pairs(curve, grid, is_mirrored=True))
-    return Curve(step=grid.step, start=0, values=np.maximum.reduce([each.values for each in curves]))
+    ways = (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
+    values = np.maximum.reduce([_after_pairs(curve, grid, is_mirrored=each) for each in ways])
+    return Curve(step=grid.step, start=0, values=np.minimum(values, 1.0))
 
 
-def _after_pairs(curve: Curve, grid: _Grid, *, is_mirrored: bool) -> Curve:
-    """The pairs, then the bounded-range runs; or with the roles of both data sets exchanged, where that differs."""
+def _after_pairs(curve: Curve, grid: _Grid, *, is_mirrored: bool) -> FloatArray:
+    """Delta of the pairs, then the bounded-range runs; or with the roles of both data sets exchanged."""
     losses = np.ones(1)
     for pair, steps, count in grid.pairs:
         event = pair.mirrored if is_mirrored and isinstance(pair, LossIntervalEvent) else pair
         losses = convolved(losses, repeated(loss_masses(event, steps=steps, step=grid.step), count))
-    return _profile(losses, grid=grid) if not grid.ranges else _averaged(curve, losses, grid=grid)
+    return _averaged(curve, losses, grid=grid) if grid.ranges else _profile(losses, grid=grid)
 
 
 MOST_ROUNDS = 100
@@ -275,11 +250,7 @@ MOST_ROUNDS = 100
 
 
 def steps_of_rounds(count: int) -> int | None:
-    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used.
-
-    >>> [steps_of_rounds(count) for count in (1, 2, 10, 32, 100, 101)]
-    [None, 50, 40, 12, 4, None]
-    """
+    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used."""
     return min(50, max(_COARSEST, 400 // count)) if 1 < count <= MOST_ROUNDS else None
 
 
@@ -347,7 +318,7 @@ def _after_ranges(grid: _Grid) -> Curve:
     return Curve(step=grid.step, start=first, values=values)
 
 
-def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
+def _profile(losses: FloatArray, *, grid: _Grid) -> FloatArray:
     """Delta of the pairs alone: the sum over larger losses of ``1 - exp(epsilon - loss)``, from the top down."""
     shrink = math.exp(-grid.step)
     # Mass discounted to the next lower place: g <- exp(-step) * (g + mass). All terms are positive.
@@ -355,13 +326,11 @@ def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
     discounted = np.array(list(falling)[1:])
     each = -np.expm1(-grid.step) / shrink * discounted
     values = np.concatenate([[0.0], np.cumsum(each)])[: grid.pair_width + 1][::-1]
-    values = values * (1.0 + len(losses) * 2.0**-50)
-    return Curve(step=grid.step, start=0, values=np.minimum(values, 1.0))
+    return values * (1.0 + len(losses) * 2.0**-50)
 
 
-def _averaged(rest: Curve, losses: FloatArray, *, grid: _Grid) -> Curve:
+def _averaged(rest: Curve, losses: FloatArray, *, grid: _Grid) -> FloatArray:
     """Delta of the pairs followed by the bounded-range runs: the mean over losses of the rest's delta."""
     width = grid.pair_width
     known = _padded(rest.values, rest.start, low=-width, high=2 * width + grid.range_width, step=grid.step)
-    values = np.convolve(known, losses, mode="valid") * (1.0 + (len(losses) + 8.0) * 2.0**-52)
-    return Curve(step=grid.step, start=0, values=np.minimum(values, 1.0))
+    return np.convolve(known, losses, mode="valid") * (1.0 + (len(losses) + 8.0) * 2.0**-52)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent, PureEvent
-from dpselect.accounting.renyi import best_epsilon, largest_fitting
+from dpselect.accounting.divergence import best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import (
     delta_below_one,
