@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
     from dpselect.mechanisms.threshold_counts import naming_noise as naming_noise
     from dpselect.mechanisms.threshold_counts import unknown_noise as unknown_noise
+    from dpselect.planning.curves import epsilon_for as epsilon_for
     from dpselect.planning.curves import error_curve as error_curve
     from dpselect.planning.optimal import optimal_error as optimal_error
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
     from dpselect.planning.plots import plot_error as plot_error
     from dpselect.planning.plots import plot_pmf as plot_pmf
     from dpselect.planning.plots import plot_power as plot_power
-    from dpselect.planning.targets import epsilon_for as epsilon_for
     from dpselect.planning.worst_case import Bounds as Bounds
     from dpselect.planning.worst_case import Recommendation as Recommendation
     from dpselect.planning.worst_case import lead_shown as lead_shown

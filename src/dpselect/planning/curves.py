@@ -1,4 +1,4 @@
-"""What is planned, a mechanism class with epsilon still open; and its error as a function of epsilon."""
+"""What is planned, a mechanism class with epsilon still open; its error by epsilon, and the epsilon for an error."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect.checks import positive_count, positive_epsilon, probability
+from dpselect.checks import positive_count, positive_epsilon, probability, target_error
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms import Mechanism
+from dpselect.mechanisms.selection import Mechanism
 from dpselect.mechanisms.exponential import CandidateWeights, unlike
 from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.numbers import FloatArray, Gaps
@@ -34,10 +34,7 @@ class Setting:
 
     @classmethod
     def checked(cls, kind: object, *, sensitivity: float, monotonic: bool) -> Setting:
-        """
-        Raises:
-            InvalidParameterError: `kind` does not make mechanisms, or an argument is out of range.
-        """
+        """Refuse what does not make mechanisms, and arguments out of range."""
         if isinstance(kind, Mechanism):
             raise _refused(kind, "Do not fix its epsilon: planning varies it.")
         is_class = isinstance(kind, type)
@@ -59,23 +56,21 @@ class Setting:
     @property
     def weights(self) -> CandidateWeights | None:
         """The public weights of the candidates, if they have any."""
-        return cast("CandidateWeights | None", getattr(self.at(1.0), "weights", None))
+        return _weights_of(self.at(1.0))
+
+
+def _weights_of(mechanism: Mechanism) -> CandidateWeights | None:
+    return cast("CandidateWeights | None", getattr(mechanism, "weights", None))
 
 
 def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
-    """The error for what is no class of mechanisms that select one candidate by its score."""
     got = Shown(f"<class {kind.__name__}>") if isinstance(kind, type) else kind
     expected = "PermuteAndFlip, ExponentialMechanism or ReportNoisyMax, or functools.partial of one"
     return InvalidParameterError("mechanism", got, expected, hint)
 
 
 def errors_of(scores: ScoresLike | None, n: int | None, weights: CandidateWeights | None) -> Errors:
-    """The errors on `scores`, or on the worst of `n` scores; exactly one of them is given. Weights say `n`, too.
-
-    Raises:
-        InvalidParameterError: both or neither, or `n` is not a whole number >= 1, or not that of the weights.
-        InvalidScoresError: as for `Mechanism.select`, or not as many as weights.
-    """
+    """The errors on `scores`, or on the worst of `n` scores; exactly one of them is given. Weights say `n`, too."""
     if weights is not None and scores is None:
         if n is not None and positive_count(n, "n") != len(weights):
             raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
@@ -105,11 +100,7 @@ class ErrorsOnScores:
 
     @classmethod
     def of(cls, scores: ScoresLike, weights: CandidateWeights | None) -> ErrorsOnScores:
-        """The errors on `scores`.
-
-        Raises:
-            InvalidScoresError: as for `Mechanism.select`, or not as many as weights.
-        """
+        """The errors on `scores`."""
         found = finite_scores(scores)
         if weights is None:
             taking_part, guess = np.ones(found.size, np.bool_), np.full(found.size, 1.0 / found.size)
@@ -126,7 +117,6 @@ class ErrorsOnScores:
         return cls(Gaps.below_best(found), below, distances, taking_part, guess)
 
     def expected(self, mechanism: Mechanism) -> float:
-        """See `Mechanism.expected_error`."""
         return self.below.mean(self._probabilities(mechanism))
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
@@ -142,13 +132,10 @@ class ErrorsOnScores:
     def _farthest_first(self) -> NDArray[np.intp]:
         return np.argsort(-self.distances)
 
-    def chance_beyond(self, mechanism: Mechanism, distance: float) -> float:
-        """``Pr[error > distance]``."""
-        return float(self._probabilities(mechanism)[self.distances > distance].sum())
-
-    def share_beyond(self, distance: float) -> float:
-        """The same for a blind guess."""
-        return float(self.guess[self.distances > distance].sum())
+    def chance_beyond(self, distance: float, mechanism: Mechanism | None = None) -> float:
+        """``Pr[error > distance]``, of the mechanism or of a blind guess."""
+        each = self.guess if mechanism is None else self._probabilities(mechanism)
+        return float(each[self.distances > distance].sum())
 
     def blind(self) -> float:
         """The expected error of a blind guess, by the weights if there are any: what epsilon = 0 gives."""
@@ -161,7 +148,7 @@ def worst_expected_error(mechanism: Mechanism, n: int) -> float:
     For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``; with
     weights ``proofs/weighted_candidates.md``, claim 2.
     """
-    weights = cast("CandidateWeights | None", getattr(mechanism, "weights", None))
+    weights = _weights_of(mechanism)
     if weights is None:
         return mechanism.law.worst_case.expected_error(n) * mechanism.scale if n > 1 else 0.0
     if n != len(weights):
@@ -183,11 +170,9 @@ class WorstErrors:
     weights: CandidateWeights | None = None
 
     def expected(self, mechanism: Mechanism) -> float:
-        """See `worst_expected_error`."""
         return worst_expected_error(mechanism, self.n)
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
-        """See `Mechanism.error_bound`."""
         return mechanism.error_bound(self.n, confidence)
 
     @property
@@ -254,3 +239,147 @@ def checked_epsilons(epsilons: ArrayLike) -> list[float]:
     if not is_vector:
         raise InvalidParameterError("epsilons", given, "a one-dimensional array of at least one epsilon")
     return [positive_epsilon(each, "epsilons") for each in given]
+
+
+_SMALLEST, _LARGEST, _STEP = 1e-290, 1e290, 8.0
+"""Epsilons that a plan may have, beyond which scales overflow; and the factor from one that is tried to the next."""
+
+_LEAST_CHANCE = 1e-290
+"""Smallest probability of the farthest candidate in an expected error: smaller ones lose digits."""
+
+_TIGHT = 1e-12
+"""Relative distance of the answer from the smallest epsilon that does, unless rounding hides the difference."""
+
+
+@explained
+def epsilon_for(
+    mechanism: MechanismKind,
+    scores: ScoresLike | None = None,
+    *,
+    n: int | None = None,
+    expected_error: float | None = None,
+    within: float | None = None,
+    confidence: float | None = None,
+    sensitivity: float,
+    monotonic: bool = False,
+) -> float:
+    """The smallest epsilon that reaches a target error.
+
+    The target is either ``expected_error=50``, or ``within=12, confidence=0.99``: the selected score is within 12 of
+    the best with 99 % probability. The result holds either for public `scores`, from exact probabilities, or, with `n`
+    alone, for all possible scores of `n` candidates.
+
+    Args:
+        mechanism: a mechanism class, or ``functools.partial`` of one with options, such as public weights.
+        scores: shape ``(n,)``, *public or synthetic*, never the private ones: the answer depends on them.
+        n: number of candidates, instead of scores; weights say it, too.
+        expected_error: the largest allowed expected distance of the selected score below the best, > 0.
+        within: the largest allowed distance, >= 0 (> 0 in the worst case).
+        confidence: probability of staying `within` it, strictly between 0 and 1.
+
+    Returns:
+        An epsilon with an error of at most the target. It exceeds the smallest such epsilon by at most one part in
+        10^11 (more if the error hardly depends on epsilon, close to that of a blind guess).
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or no epsilon reaches the target; the error then states the
+            range that can be reached.
+        InvalidScoresError: as for `Mechanism.select`.
+
+    Proof: ``proofs/error_bounds.md``, claim 7: errors fall as epsilon grows.
+
+    >>> import dpselect as dps
+    >>> last_year = [530, 520, 480, 475, 300, 120]
+    >>> round(epsilon_for(dps.PermuteAndFlip, last_year, expected_error=5.0, sensitivity=1, monotonic=True), 3)
+    0.056
+    >>> round(epsilon_for(dps.PermuteAndFlip, n=1000, within=20.0, confidence=0.99, sensitivity=1, monotonic=True), 3)
+    0.541
+    """
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    errors = errors_of(scores, n, setting.weights)
+    if expected_error is not None:
+        if within is not None or confidence is not None:
+            raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
+        target = target_error(expected_error, "expected_error")
+        _check_expected(errors, target)
+        return _smallest(lambda epsilon: errors.expected(setting.at(epsilon)), target, ("expected_error", target))
+    if within is None or confidence is None:
+        missing = "within" if within is None else "confidence"
+        raise InvalidParameterError(missing, None, "expected_error, or both within and confidence")
+    probable = probability(confidence, "confidence")
+    if isinstance(errors, WorstErrors):
+        target = target_error(within, "within")
+        if errors.guessed == 1.0:
+            raise _always("within", target, "one candidate is always the best")
+        if errors.bound(setting.at(1.0), confidence=probable) == 0.0:
+            hint = "The lower end is what a blind guess reaches at any distance."
+            raise InvalidParameterError("confidence", probable, f"a number > {errors.guessed:.6g} and < 1", hint)
+        return _smallest(
+            lambda epsilon: errors.bound(setting.at(epsilon), confidence=probable), target, ("within", target)
+        )
+    distance = target_error(within, "within", zero_allowed=True)
+    _check_chance(errors, distance, probable)
+    named = ("within", distance)
+    return _smallest(lambda epsilon: errors.chance_beyond(distance, setting.at(epsilon)), 1.0 - probable, named)
+
+
+def _check_expected(errors: Errors, target: float) -> None:
+    if isinstance(errors, WorstErrors):
+        if errors.guessed == 1.0:
+            raise _always("expected_error", target, "one candidate is always the best")
+        return
+    blind = errors.blind()
+    if blind == 0.0:
+        raise _always("expected_error", target, "all scores are equal")
+    least = float(errors.distances.max()) * _LEAST_CHANCE
+    if target < least:
+        hint = "Below the lower end probabilities do not fit into doubles."
+        raise InvalidParameterError("expected_error", target, f"a number > {least:.3g} and < {blind:.6g}", hint)
+    if target >= blind:
+        hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
+        raise InvalidParameterError("expected_error", target, f"a number > 0 and < {blind:.6g}", hint)
+
+
+def _check_chance(errors: ErrorsOnScores, distance: float, confidence: float) -> None:
+    share = errors.chance_beyond(distance)
+    if share == 0.0:
+        farthest = float(errors.distances.max())
+        expected = f"a number >= 0 and < {farthest:.6g}" if farthest > 0.0 else "scores that are not all equal"
+        hint = "The upper end is the distance between the worst and the best score: no error is larger."
+        raise InvalidParameterError("within", distance, expected, hint)
+    if 1.0 - confidence >= share:
+        hint = "The lower end is what a blind guess reaches."
+        raise InvalidParameterError("confidence", confidence, f"a number > {1.0 - share:.6g} and < 1", hint)
+
+
+def _always(name: str, target: float, why: str) -> InvalidParameterError:
+    hint = f"The error is 0 at every epsilon, because {why}."
+    return InvalidParameterError(name, target, "an error that depends on epsilon", hint)
+
+
+def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:
+    """The smallest epsilon with ``error(epsilon) <= target``, which is `named` in errors; the error never rises."""
+    high = 1.0
+    while error(high) > target:
+        high *= _STEP
+        if high > _LARGEST:
+            raise InvalidParameterError(*named, f"an error that an epsilon below {_LARGEST:.0e} reaches")
+    low = high / _STEP
+    while error(low) <= target:
+        low, high = low / _STEP, low
+        if low < _SMALLEST:
+            raise InvalidParameterError(*named, f"an error that an epsilon above {_SMALLEST:.0e} exceeds")
+    from scipy.optimize import brentq  # half a second to load, so only for plans
+
+    # The crossing between `low`, where the error is too large, and `high`, where it is not; never on the wrong side.
+    # Searched in logarithms, in which errors are nearly straight lines at both ends.
+    def excess(log_epsilon: float) -> float:
+        return math.log(max(error(math.exp(log_epsilon)), math.ulp(0.0))) - math.log(target)  # of 0 there is none
+
+    crossing = math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
+    nudge = _TIGHT
+    while crossing * (1.0 + nudge) < high:
+        if error(crossing * (1.0 + nudge)) <= target:
+            return crossing * (1.0 + nudge)
+        nudge *= 4.0
+    return high

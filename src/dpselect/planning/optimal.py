@@ -27,25 +27,16 @@ _BYTES_PER_SCORE = 32
 def program_size(n: int, levels: int) -> tuple[int, int, int]:
     """States and variables of the program for `n` items and `levels` steps, and about how many bytes it needs.
 
-    Exact numbers, for any arguments. Proof: ``proofs/optimality.md``.
-
-    >>> program_size(4, 8)
-    (165, 525, 2166120)
+    Proof: ``proofs/optimality.md``.
     """
     states, with_level = _combinations(n - 1 + levels, levels), _combinations(n - 2 + levels, levels)
     entries = states + levels * (levels + 3) // 2 * with_level
     return states, states + levels * with_level, entries * _BYTES_PER_ENTRY + n * states * _BYTES_PER_SCORE
 
 
-_HUGE = 10**100
-
-
 def _combinations(total: int, chosen: int) -> int:
     """``C(total, chosen)``, or a number beyond any memory if computing it would take long."""
-    few = min(chosen, total - chosen)
-    if few > 400 and total > 10**4:
-        return _HUGE
-    return comb(total, chosen)
+    return 10**100 if min(chosen, total - chosen) > 400 and total > 10**4 else comb(total, chosen)
 
 
 def _readable(number: float) -> str:

@@ -69,7 +69,11 @@ def plot_error(
     >>> chart.to_dict()["title"]["text"]
     ['Worst-case expected error of one selection among 1,000 candidates']
     """
-    chosen = _checked(MECHANISMS if mechanisms is None else mechanisms)
+    chosen = MECHANISMS if mechanisms is None else mechanisms
+    names = list(cast("Mapping[object, object]", chosen)) if isinstance(cast(object, chosen), Mapping) else []
+    if not (1 <= len(names) <= MOST_SERIES and all(isinstance(name, str) and name.strip() for name in names)):
+        expected = f"a mapping from 1 to {MOST_SERIES} names to mechanism classes"
+        raise InvalidParameterError("mechanisms", mechanisms, expected)
     at = checked_epsilons(np.geomspace(0.01, 10.0, 61) if epsilons is None else epsilons)
     if len(set(at)) < 2:
         got = Shown(f"<{len(set(at))} different>")
@@ -102,17 +106,6 @@ def plot_error(
     )
 
 
-def _checked(mechanisms: object) -> Mapping[str, MechanismKind]:
-    """Names and kinds of mechanisms, at most as many as a chart can show; the kinds are checked where they are used."""
-    expected = f"a mapping from 1 to {MOST_SERIES} names to mechanism classes"
-    if not isinstance(mechanisms, Mapping):
-        raise InvalidParameterError("mechanisms", mechanisms, expected)
-    named = cast("Mapping[object, MechanismKind]", mechanisms)
-    if not 1 <= len(named) <= MOST_SERIES or not all(isinstance(name, str) and name.strip() for name in named):
-        raise InvalidParameterError("mechanisms", Shown(f"<{len(named)} entries>"), expected)
-    return cast("Mapping[str, MechanismKind]", mechanisms)
-
-
 def _error_axis(errors: np.ndarray, *, expected: bool) -> tuple[Axis, list[str]]:
     """The axis of the errors, and a sentence about errors that have no place on it."""
     title = f"{'expected error' if expected else 'error'}, in the unit of the scores"
@@ -140,11 +133,8 @@ def _title(scores: ScoresLike | None, n: int | None, confidence: float | None) -
     return f"Error not exceeded with {percent:f} % confidence by {among}"
 
 
-MOST_CANDIDATES = 50
-"""Up to this number each candidate has a bar, in the order given."""
-
-SHOWN_OF_MANY = 20
-"""With more candidates, this many have one: the most probable, in decreasing order."""
+MOST_CANDIDATES, SHOWN_OF_MANY = 50, 20
+"""Up to the first number each candidate has a bar; of more, the second: the most probable, in decreasing order."""
 
 
 def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None) -> LayerChart:
@@ -158,13 +148,8 @@ def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None
         scores: as for `Mechanism.select`.
         candidates: as for `Mechanism.select`; their texts label the bars. Default: the indices.
 
-    Returns:
-        An Altair chart with its numbers inside.
-
     Raises:
-        InvalidScoresError: as for `Mechanism.select`.
-        InvalidCandidatesError: as for `Mechanism.select`.
-        InvalidParameterError: `mechanism` is none.
+        InvalidScoresError, InvalidCandidatesError: as for `Mechanism.select`.
         MissingExtraError: the extra ``plots`` is not installed.
 
     >>> from dpselect import PermuteAndFlip
@@ -241,9 +226,7 @@ def plot_power(*guarantees: Guarantee) -> LayerChart:
 
 def _name(mechanism: Mechanism) -> str:
     if isinstance(mechanism, ReportNoisyMax):
-        noise = (
-            mechanism.noise if mechanism.noise == "exponential" else mechanism.noise.capitalize()
-        )  # others are people
+        noise = mechanism.noise.capitalize().replace("Exponential", "exponential")  # others are people
         return f"Report-noisy-max ({noise} noise)"
     if isinstance(mechanism, ExponentialMechanism):
         return "Exponential mechanism" + ("" if mechanism.weights is None else " with weights")

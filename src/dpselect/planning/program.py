@@ -1,9 +1,8 @@
-r"""The linear program of the best mechanism on a bounded lattice of scores, one state for all orders of the same ones.
+r"""The linear program of the best mechanism on a bounded lattice of scores. Proof: ``proofs/optimality.md``.
 
-A state says how many steps below the best each of n items is, sorted: ``(0, ..., k)`` with the best at 0. A *place* is
-a level that occurs in a state; the items there are interchangeable, so a symmetric mechanism is one probability per
-place. Raising one item by a step leads from its place to exactly one other place, so the privacy constraints link the
-places into chains. The program is sparse, and given to HiGHS. Proof: ``proofs/optimality.md``.
+A state says how many steps below the best each of n items is, sorted: ``(0, ..., k)``, for all orders. A *place* is a
+level that occurs in a state: a symmetric mechanism is one probability per place. Raising one item by a step leads from
+its place to exactly one other, so the privacy constraints link the places into chains.
 """
 
 from __future__ import annotations
@@ -25,25 +24,21 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """States and places, in an order in which the bounds of ``proofs/optimality.md`` can be swept.
-
-    Attributes:
-        rows: shape ``(states, n)``, steps below the best, ascending. States with fewer items at the top come first,
-            and among those the states with the larger sum of steps.
-        weights: shape ``(states,)``, the share of each state's orders among all vectors of the lattice; sums to 1.
-        state: shape ``(places,)``, ascending; the top of a state is its first place.
-        level: shape ``(places,)``, steps below the best.
-        count: shape ``(places,)``, how many items are there.
-        better: shape ``(places,)``, the place of an item from here after it has risen by a step; -1 where that leaves
-            the lattice.
-    """
+    """States and places, in an order in which the bounds of ``proofs/optimality.md`` can be swept."""
 
     rows: NDArray[np.int32]
+    """Shape ``(states, n)``, steps below the best, ascending. States with fewer items at the top come first, and among
+    those the states with the larger sum of steps."""
     weights: FloatArray
+    """Shape ``(states,)``, the share of each state's orders among all vectors of the lattice; sums to 1."""
     state: IntArray
+    """Of each place; ascending, and the top of a state is its first place."""
     level: IntArray
+    """Of each place: steps below the best."""
     count: IntArray
+    """Of each place: how many items are there."""
     better: IntArray
+    """Of each place: the place of an item after it has risen by a step; -1 where that leaves the lattice."""
 
     @property
     def tops(self) -> IntArray:
@@ -76,7 +71,11 @@ def lattice_of(n: int, levels: int) -> Lattice:
     >>> small.state.tolist(), small.level.tolist(), small.better.tolist()
     ([0, 0, 1, 1, 2], [0, 2, 0, 1, 0], [-1, 3, 0, 4, 2])
     """
-    rows = _sorted_rows(n, levels)
+    states = comb(n - 1 + levels, levels)
+    others = chain.from_iterable(combinations_with_replacement(range(levels + 1), n - 1))
+    rows = np.zeros((states, n), dtype=np.int32)
+    rows[:, 1:] = np.fromiter(others, dtype=np.int32, count=states * (n - 1)).reshape(states, n - 1)
+    rows = rows[np.lexsort((-rows.sum(axis=1), (rows == 0).sum(axis=1)))]
     rank_terms = _rank_terms(n, levels)
     rank = _rank(rows, rank_terms)
     position = np.empty_like(rank)
@@ -99,17 +98,11 @@ def lattice_of(n: int, levels: int) -> Lattice:
     inside = np.flatnonzero(rows[:, -1] < levels)
     fallen = rows[inside] + 1
     better[tops[inside]] = tops[position[_rank(fallen, rank_terms)]]
-    return Lattice(rows, _weights(count, tops, n), state, level, count, better)
-
-
-def _sorted_rows(n: int, levels: int) -> NDArray[np.int32]:
-    """All states, as rows in the order of `Lattice`."""
-    states = comb(n - 1 + levels, levels)
-    others = chain.from_iterable(combinations_with_replacement(range(levels + 1), n - 1))
-    rows = np.zeros((states, n), dtype=np.int32)
-    rows[:, 1:] = np.fromiter(others, dtype=np.int32, count=states * (n - 1)).reshape(states, n - 1)
-    order = np.lexsort((-rows.sum(axis=1), (rows == 0).sum(axis=1)))
-    return rows[order]
+    # Weights are n! / prod(count!), divided by their sum; in logarithms, because factorials overflow.
+    log_factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    logs = -np.add.reduceat(log_factorials[count], tops)
+    weights = np.exp(logs - logs.max())
+    return Lattice(rows, weights / weights.sum(), state, level, count, better)
 
 
 def _rank_terms(n: int, levels: int) -> IntArray:
@@ -128,14 +121,6 @@ def _rank(rows: NDArray[np.int32], rank_terms: IntArray) -> IntArray:
     return sum((rank_terms[i, rows[:, i]] for i in range(1, rows.shape[1])), np.zeros(len(rows), dtype=np.int64))
 
 
-def _weights(count: IntArray, tops: IntArray, n: int) -> FloatArray:
-    """``n! / prod(count!)`` for each state, divided by their sum; in logarithms, because factorials overflow."""
-    log_factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
-    logs = -np.add.reduceat(log_factorials[count], tops)
-    weights = np.exp(logs - logs.max())
-    return weights / weights.sum()
-
-
 _TOLERANCE = 1e-9
 """Absolute tolerance of the solver. The program's numbers are of order 1; with a smaller one it is slow or fails."""
 
@@ -145,25 +130,18 @@ _METHODS = ("highs-ipm", "highs-ds")
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What the solver returns, used only for bounds that hold whatever it is.
-
-    Attributes:
-        scaled: shape ``(places,)``, probabilities divided by ``p^level``.
-        prices: shape ``(states,)``, multipliers of "probabilities sum to 1".
-        top_multipliers: shape ``(states,)``, >= 0, multipliers of the privacy constraints of items at the top.
-    """
+    """What the solver returns, used only for bounds that hold whatever it is."""
 
     scaled: FloatArray
+    """Shape ``(places,)``, probabilities divided by ``p^level``."""
     prices: FloatArray
+    """Shape ``(states,)``, multipliers of "probabilities sum to 1"."""
     top_multipliers: FloatArray
+    """Shape ``(states,)``, >= 0, multipliers of the privacy constraints of items at the top."""
 
 
 def solve(lattice: Lattice, p: float) -> Guess:
-    """The solver's optimum, for ``exp(-epsilon) = p``.
-
-    Raises:
-        SelectionError: the solver gave up.
-    """
+    """The solver's optimum, for ``exp(-epsilon) = p``; `SelectionError` if the solver gave up."""
     from scipy.optimize import linprog  # half a second to load, so only when needed
     from scipy.sparse import csr_array
 
@@ -218,14 +196,7 @@ def scaled_costs(lattice: Lattice, p: float) -> FloatArray:
 
 
 def lower_bound(lattice: Lattice, p: float, prices: FloatArray, top_multipliers: FloatArray) -> float:
-    """The dual value of the largest feasible prices that do not exceed the given ones.
-
-    Args:
-        lattice: the lattice.
-        p: ``exp(-epsilon)``.
-        prices: shape ``(states,)``, guess at the multipliers of "probabilities sum to 1", possibly infinite.
-        top_multipliers: shape ``(states,)``, >= 0, guess at those of the privacy constraints of items at the top.
-    """
+    """The dual value of the largest feasible prices that do not exceed the given ones, a `Guess`, possibly infinite."""
     tops, better, worse = lattice.tops, lattice.better, lattice.worse()
     level, count = lattice.level, lattice.count.astype(np.float64)
     multipliers = np.zeros(level.size)
@@ -270,7 +241,9 @@ def upper_bound(lattice: Lattice, p: float, guess: FloatArray) -> float:
         raised[first] = left / lattice.count[places][first]
         m[places] = raised
     exponential = (1.0 / np.add.reduceat(shares, tops))[lattice.state]
-    mixed = _share_needed(_top_slack(lattice, p, m), _top_slack(lattice, p, exponential))
+    slack, exponential_slack = _top_slack(lattice, p, m), _top_slack(lattice, p, exponential)
+    short = slack < 0.0  # where the exponential mechanism's is not negative
+    mixed = float((slack[short] / (slack[short] - exponential_slack[short])).max(initial=0.0))
     return float(scaled_costs(lattice, p) @ ((1.0 - mixed) * m + mixed * exponential))
 
 
@@ -279,9 +252,3 @@ def _top_slack(lattice: Lattice, p: float, m: FloatArray) -> FloatArray:
     top = m[lattice.tops]
     after = lattice.better[lattice.tops]
     return top - p * np.where(after >= 0, m[after], 0.0)
-
-
-def _share_needed(slack: FloatArray, other_slack: FloatArray) -> float:
-    """The smallest share of the second mechanism, whose slack is not negative, that makes the mixture feasible."""
-    short = slack < 0.0
-    return float((slack[short] / (slack[short] - other_slack[short])).max(initial=0.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -45,7 +46,7 @@ def worst_case_error(
     33.69
     """
     setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    return worst_expected_error(setting.at(epsilon), _count(n))
+    return worst_expected_error(setting.at(epsilon), positive_count(n, "n", at_most=sys.maxsize))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,9 @@ def worst_case_bounds(
     >>> import dpselect as dps
     >>> worst_case_bounds(dps.PermuteAndFlip, 1, epsilon=1.0, sensitivity=1.0)
     Bounds(lower=0.0, upper=0.0)
-    >>> bounds = worst_case_bounds(dps.ReportNoisyMax, 1000, epsilon=1.0, sensitivity=1.0)
-    >>> round(bounds.lower, 2), round(bounds.upper, 2)
-    (3.45, 13.58)
     """
     setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    n, made = _count(n), setting.at(epsilon)
+    n, made = positive_count(n, "n", at_most=sys.maxsize), setting.at(epsilon)
     worst_expected_error(made, n)  # refuses a number that is not that of the weights
     weights = setting.weights
     size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
@@ -107,29 +105,16 @@ def _mean_of_largest_laplace(n: int) -> float:
     return head + harmonic(n) - harmonic(terms)
 
 
-def _count(n: object) -> int:
-    return positive_count(n, "n", at_most=sys.maxsize)
-
-
 _HALVINGS = 200
-_SMALLEST = math.ulp(0.0)
 _DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
 
 
-def _exponential(x: float) -> float:
-    return 0.5 * math.exp(-x) if x >= 0.0 else 1.0 - 0.5 * math.exp(x)
-
-
-def _gumbel(x: float) -> float:
-    return math.exp(-x) / (1.0 + math.exp(-x)) if x >= 0.0 else 1.0 / (1.0 + math.exp(x))
-
-
-def _laplace(x: float) -> float:
-    return (2.0 + x) * math.exp(-x) / 4.0 if x >= 0.0 else 1.0 - (2.0 - x) * math.exp(x) / 4.0
-
-
-_TAILS = {"permute_and_flip": _exponential, "exponential": _gumbel, "laplace": _laplace}
-"""The probability that the difference of two noises of scale 1, of those that have a law, is larger than a number."""
+_TAILS: dict[str, Callable[[float], float]] = {
+    "permute_and_flip": lambda x: 0.5 * math.exp(-x),
+    "exponential": lambda x: math.exp(-x) / (1.0 + math.exp(-x)),
+    "laplace": lambda x: (2.0 + x) * math.exp(-x) / 4.0,
+}
+"""The probability that the difference of two noises of scale 1, of those that have a law, is above a number >= 0."""
 
 
 @explained
@@ -156,7 +141,7 @@ def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> fl
     if not isinstance(cast(object, mechanism), Mechanism):
         raise InvalidParameterError("mechanism", mechanism, "a mechanism that released a gap")
     gap, failure = target_error(gap, "gap", zero_allowed=True), 1.0 - probability(confidence, "confidence")
-    tail, scale = _TAILS[mechanism.law.name], max(mechanism.scale, _SMALLEST)
+    tail, scale = _TAILS[mechanism.law.name], max(mechanism.scale, math.ulp(0.0))
     if gap / scale > _DISTANT:
         return gap * (1.0 - 1e-12)
     # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
@@ -165,7 +150,8 @@ def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> fl
         return 0.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if tail(gap / scale - middle) <= failure * tail(-middle) else (low, middle)
+        is_unlikely = tail(gap / scale - middle) <= failure * (1.0 - tail(middle))
+        low, high = (middle, high) if is_unlikely else (low, middle)
     return low * mechanism.scale * (1.0 - 1e-12)
 
 
@@ -175,8 +161,8 @@ class Recommendation:
 
     Attributes:
         mechanism: the class with the lower error.
-        permute_and_flip_epsilon: epsilon of each selection with permute-and-flip.
-        exponential_epsilon: epsilon of each selection with the exponential mechanism.
+        permute_and_flip_epsilon: of each selection.
+        exponential_epsilon: of each selection, with the exponential mechanism.
         break_even: the factor more epsilon that the exponential mechanism needs for the same error.
     """
 
@@ -214,10 +200,11 @@ def recommendation(
     >>> advice = recommendation(10, delta=1e-6)
     >>> advice.mechanism.__name__, round(advice.advantage, 2), round(advice.break_even, 2)
     ('ExponentialMechanism', 1.53, 1.17)
-    >>> recommendation(10).advantage  # without a delta; then permute-and-flip never errs more, whatever the scores
-    1.0
     """
-    selections, n = positive_count(selections, "selections", at_most=sys.maxsize), _count(n)
+    selections, n = (
+        positive_count(selections, "selections", at_most=sys.maxsize),
+        positive_count(n, "n", at_most=sys.maxsize),
+    )
     if n < 2:
         raise InvalidParameterError("n", n, "at least 2 candidates to choose from")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
@@ -245,7 +232,7 @@ def recommend(
     Raises:
         InvalidParameterError: as for `recommendation`.
 
-    >>> recommend(selections=1, delta=1e-6).__name__, recommend(selections=10, delta=1e-6).__name__
-    ('PermuteAndFlip', 'ExponentialMechanism')
+    >>> recommend(selections=10, delta=1e-6).__name__
+    'ExponentialMechanism'
     """
     return recommendation(selections, delta, epsilon=epsilon, n=n, confidence=confidence).mechanism
