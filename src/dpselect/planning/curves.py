@@ -56,11 +56,7 @@ class Setting:
     @property
     def weights(self) -> CandidateWeights | None:
         """The public weights of the candidates, if they have any."""
-        return _weights_of(self.at(1.0))
-
-
-def _weights_of(mechanism: Mechanism) -> CandidateWeights | None:
-    return cast("CandidateWeights | None", getattr(mechanism, "weights", None))
+        return cast("CandidateWeights | None", getattr(self.at(1.0), "weights", None))
 
 
 def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
@@ -148,7 +144,7 @@ def worst_expected_error(mechanism: Mechanism, n: int) -> float:
     For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``; with
     weights ``proofs/weighted_candidates.md``, claim 2.
     """
-    weights = _weights_of(mechanism)
+    weights = cast("CandidateWeights | None", getattr(mechanism, "weights", None))
     if weights is None:
         return mechanism.law.worst_case.expected_error(n) * mechanism.scale if n > 1 else 0.0
     if n != len(weights):

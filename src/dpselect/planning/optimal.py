@@ -15,13 +15,9 @@ from dpselect.planning.program import Lattice, lattice_of, lower_bound, solve, u
 from dpselect.planning.worst_case import Bounds
 
 _MOST_MEMORY = 4 * 2**30
-"""Bytes that a program may need."""
-
-_BYTES_PER_ENTRY = 1000
-"""Bytes for an entry of the program's matrix, its copies, factors and the solver's own; at most 700 were measured."""
-
-_BYTES_PER_SCORE = 32
-"""Bytes for a score in the table of states while it is sorted."""
+_BYTES_PER_ENTRY, _BYTES_PER_SCORE = 1000, 32
+"""Bytes for an entry of the program's matrix, its copies, factors and the solver's own (at most 700 were measured), and
+for a score in the table of states while it is sorted."""
 
 
 def program_size(n: int, levels: int) -> tuple[int, int, int]:
@@ -47,10 +43,8 @@ def _readable(number: float) -> str:
 
 _STEP = 2.0
 """One step of the lattice, in sensitivities."""
-
 _MEETING = 1e-12
 """Bounds at most this far apart, relatively, differ by rounding."""
-
 _LARGEST_EPSILON = 700.0
 """For a larger epsilon errors are too small for a double."""
 
@@ -80,14 +74,9 @@ def optimal_ratio(mechanism: MechanismKind, *, n: int, levels: int, epsilon: flo
 
     Proof: ``proofs/optimality.md``. Source: McKenna & Sheldon (2020), section 4.
 
-    >>> import dpselect as dps
-    >>> for epsilon in (0.3, 3.0):
-    ...     for mechanism in (dps.PermuteAndFlip, dps.ExponentialMechanism):
-    ...         print(epsilon, mechanism.__name__, f"{optimal_ratio(mechanism, n=3, levels=4, epsilon=epsilon):.4f}")
-    0.3 PermuteAndFlip 1.0077
-    0.3 ExponentialMechanism 1.2414
-    3.0 PermuteAndFlip 1.0000
-    3.0 ExponentialMechanism 1.8659
+    >>> from dpselect import ExponentialMechanism, PermuteAndFlip
+    >>> [round(optimal_ratio(each, n=3, levels=4, epsilon=0.3), 4) for each in (PermuteAndFlip, ExponentialMechanism)]
+    [1.0077, 1.2414]
     """
     setting = Setting.checked(mechanism, sensitivity=1.0, monotonic=False)
     lattice, spent = _checked_lattice(n, levels, epsilon)

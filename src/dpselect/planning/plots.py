@@ -65,8 +65,7 @@ def plot_error(
         InvalidScoresError: as for `Mechanism.select`.
         MissingExtraError: the extra ``plots`` is not installed.
 
-    >>> chart = plot_error(n=1000, sensitivity=1)
-    >>> chart.to_dict()["title"]["text"]
+    >>> plot_error(n=1000, sensitivity=1).to_dict()["title"]["text"]
     ['Worst-case expected error of one selection among 1,000 candidates']
     """
     chosen = MECHANISMS if mechanisms is None else mechanisms
@@ -152,10 +151,8 @@ def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None
         InvalidScoresError, InvalidCandidatesError: as for `Mechanism.select`.
         MissingExtraError: the extra ``plots`` is not installed.
 
-    >>> from dpselect import PermuteAndFlip
     >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
-    >>> chart = plot_pmf(mechanism, [10.0, 12.0, 11.0], candidates=["red", "green", "blue"])
-    >>> chart.to_dict()["title"]["text"]
+    >>> plot_pmf(mechanism, [10.0, 12.0, 11.0], candidates=["red", "green", "blue"]).to_dict()["title"]["text"]
     ['Permute-and-flip, epsilon = 1: probability of each of 3 candidates']
     """
     if not isinstance(cast(object, mechanism), Mechanism):

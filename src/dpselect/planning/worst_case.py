@@ -184,15 +184,13 @@ def recommendation(
     """Compare permute-and-flip and the exponential mechanism within one total (`epsilon`, `delta`).
 
     At the same epsilon permute-and-flip never has the larger error. But the exponential mechanism's privacy loss has a
-    bounded range, so with `delta` > 0 each of many selections may spend more. This function composes both, each by a
-    bound that is proved for it, and compares their errors at a `confidence` level.
+    bounded range, so with `delta` > 0 each of many selections may spend more.
 
     Args:
         selections: how many selections share the budget, >= 1.
         delta: total, from 0 to below 1.
         epsilon: total, > 0. Nothing is spent: it says where the two are compared.
-        n: number of candidates, >= 2. The default, 2, is the hardest case for the exponential mechanism: where it is
-            the better one with two candidates it is with more.
+        n: number of candidates, >= 2. The default is the hardest case for the exponential mechanism.
         confidence: of the error that is compared, strictly between 0 and 1.
 
     Proof: ``proofs/top_k.md``, claims 1 and 2; ``proofs/noisy_max.md``, claim 6; ``proofs/error_bounds.md``.
@@ -201,11 +199,8 @@ def recommendation(
     >>> advice.mechanism.__name__, round(advice.advantage, 2), round(advice.break_even, 2)
     ('ExponentialMechanism', 1.53, 1.17)
     """
-    selections, n = (
-        positive_count(selections, "selections", at_most=sys.maxsize),
-        positive_count(n, "n", at_most=sys.maxsize),
-    )
-    if n < 2:
+    selections = positive_count(selections, "selections", at_most=sys.maxsize)
+    if positive_count(n, "n", at_most=sys.maxsize) < 2:
         raise InvalidParameterError("n", n, "at least 2 candidates to choose from")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     confidence = probability(confidence, "confidence")
