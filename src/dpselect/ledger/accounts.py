@@ -88,7 +88,6 @@ def digest(of: str, *parts: str) -> str:
 
 
 def cost_from(held: list[str]) -> Cost:
-    """What `Cost.to_list` wrote."""
     pure, delta, renyi = held
     return Cost(fraction_of(pure), fraction_of(delta), tuple(map(int, renyi.split())))
 
@@ -263,7 +262,6 @@ def _state_text(epsilon: Fraction, unit: str | None, is_open: bool, entries: int
 
 
 def _state_of(text: str) -> dict[str, Any]:
-    """The fields of an account that change."""
     held: dict[str, Any] = json.loads(text)
     count, unit = held["entries"], held["unit"]
     is_count = isinstance(count, int) and not isinstance(count, bool)
@@ -274,7 +272,6 @@ def _state_of(text: str) -> dict[str, Any]:
 
 
 def is_state(text: str) -> bool:
-    """Whether it is the text of a state as a ledger writes it."""
     try:
         return _state_text(**_state_of(text)) == text
     except UNREADABLE:

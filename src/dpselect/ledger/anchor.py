@@ -1,8 +1,7 @@
 """The anchor: a file that remembers how far each account had come, so that an older copy of a ledger is noticed.
 
-A ledger cannot prove its own age. Its anchor can: it only ever moves forward, and lies where whoever restores, loses or
-rewrites the ledger does not restore, lose or rewrite it with it. The file is only appended to; each line is a head with
-a hash of its own. Proof: ``proofs/ledger.md``.
+It only ever moves forward, and lies where whoever restores, loses or rewrites the ledger does not do so with it. Each
+line is a head with a hash of its own. Proof: ``proofs/ledger.md``.
 """
 
 from __future__ import annotations
@@ -35,16 +34,7 @@ EXPECTED = "the path of a file"
 _FORMAT = "dpselect anchor 1"
 _START = b'{"FORMAT":"dpselect anchor 1","account":"'
 _PAUSE = 0.005
-_MOMENTARY = {
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ENOMEM,
-    errno.EIO,
-    errno.EINTR,
-    errno.EAGAIN,
-    errno.ENOLCK,
-    errno.ESTALE,
-}
+_LATER = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EINTR, errno.EAGAIN, errno.ENOLCK, errno.ESTALE}
 """Failures after which the next attempt may succeed."""
 _NOTES = "`dpselect ledger anchor` notes what the ledger has now, and cannot show what was lost before."
 _TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?","((?:\d+ ?)*)"\]', re.ASCII)
@@ -70,15 +60,8 @@ def anchor_of(given: object, *, wait: float, ledger: Path | None) -> FileAnchor 
 class FileAnchor:
     """The heads of one ledger in a file, for all processes that reach it. Safe to use from several threads.
 
-    A last line that lacks its end was cut off by a crash, and is no note: nothing was drawn after it.
-
-    Args:
-        path: of the file; it is made when the first head is noted.
-        wait: seconds to wait for another process that holds its lock.
-
-    Raises:
-        AnchorUnavailableError: by each method, if the file cannot be read or written at this moment.
-        AnchorError: by each method, if it cannot be at all, is damaged, or belongs to another ledger.
+    It is made when the first head is noted. A last line that lacks its end was cut off by a crash, and is no note:
+    nothing was drawn after it.
     """
 
     __slots__ = ("_heads", "_identity", "_ledger", "_lock", "_read", "_wait", "path")
@@ -117,8 +100,7 @@ class FileAnchor:
     def noted(self, head: Head) -> Head:
         """Note the head of what was committed. Only when this returns may anything be drawn.
 
-        Returns:
-            The head that the anchor has now: another one if somebody else noted one that comes later, or came first.
+        It is not the one returned if somebody else noted one that comes later, or came first.
         """
         try:
             self.note(head)
@@ -137,7 +119,6 @@ class FileAnchor:
             raise kind(str(self), text, head.sequence) from None
 
     def unknown(self, account: str) -> AnchorError:
-        """The error for an anchor that is missing or empty, or was not there when the account was opened."""
         text = (
             f"it knows nothing of account {account!r}: it is missing, was emptied, is another one, or the process that"
             f" opened the account ended before it was noted. Nothing was charged. Put the right one back; {_NOTES}"
@@ -145,7 +126,6 @@ class FileAnchor:
         return AnchorError(str(self), text)
 
     def cut_back(self, head: Head, once: int) -> AnchorError:
-        """The error for an anchor whose last head of an account is older than one that it had noted `once`."""
         text = (
             f"it ends at entry {head.sequence} of account {head.account!r}, and had noted entry {once}: it was cut off,"
             f" or an older copy was put in its place. Put the whole file back; {_NOTES}"
@@ -180,7 +160,12 @@ class FileAnchor:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode):
                 raise AnchorError(str(self), "it is not a regular file.")
-            self._wait_for_lock(file, shared=not flags & (os.O_RDWR | os.O_CREAT))
+            until, is_shared = monotonic() + self._wait, not flags & (os.O_RDWR | os.O_CREAT)
+            while not _locked(file, shared=is_shared):
+                if monotonic() > until:
+                    text = "another process holds its lock: try again, or wait longer."
+                    raise AnchorUnavailableError(str(self), text)
+                sleep(_PAUSE)
             if self._identity != (found.st_dev, found.st_ino):
                 self._forget()
                 self._identity = found.st_dev, found.st_ino
@@ -191,17 +176,10 @@ class FileAnchor:
             os.close(file)
 
     def _failed(self, error: OSError, lasting: str) -> AnchorError:
-        if error.errno in _MOMENTARY:
+        if error.errno in _LATER:
             text = "the disk failed, or this process has too many files open: try again."
             return AnchorUnavailableError(str(self), text)
         return AnchorError(str(self), lasting)
-
-    def _wait_for_lock(self, file: int, *, shared: bool) -> None:
-        until = monotonic() + self._wait
-        while not _locked(file, shared=shared):
-            if monotonic() > until:
-                raise AnchorUnavailableError(str(self), "another process holds its lock: try again, or wait longer.")
-            sleep(_PAUSE)
 
     def _catch_up(self, file: int, ledger: str) -> None:
         """Read the lines that were appended since the last look."""
@@ -235,10 +213,7 @@ class FileAnchor:
             self._parsed(rest)
 
     def _take(self, line: bytes) -> None:
-        """Heads may be noted in another order than entries were written in. The first of one number counts.
-
-        No head gives back what was spent.
-        """
+        """Take a head, in whatever order they were noted. The first of a number counts; none lowers what was spent."""
         head = self._parsed(line)
         known = self._heads.get(head.account)
         if self._ledger not in ("", head.ledger) or (known is not None and not _may_follow(head, known)):
@@ -300,7 +275,6 @@ def _is_complete(rest: bytes) -> bool:
 
 
 def _locked(file: int, *, shared: bool) -> bool:
-    """Whether the lock could be had at once."""
     try:
         if fcntl is not None:
             fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

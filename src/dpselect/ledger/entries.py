@@ -123,7 +123,6 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
 
 
 def receipt_of(body: Mapping[str, Any], sequence: int, digest: str) -> Receipt:
-    """The receipt of a charge whose entry says this, with this number and hash."""
     question, request = body.get("question"), body.get("request")
     return Receipt(
         account=_text(body["account"]),

@@ -99,11 +99,7 @@ class Ledger:
         self._database.close()
 
     def account(self, name: str) -> Account:
-        """The account in its present state.
-
-        Raises:
-            InvalidAccountError: there is no account of this name.
-        """
+        """The account in its present state; `InvalidAccountError` if there is none of this name."""
         with self._reading() as book:
             return book.account(short_text(name, "account"))
 
@@ -121,12 +117,7 @@ class Ledger:
         return list(self.entries(name, last=last))
 
     def entries(self, name: str, *, last: int | None = None) -> Iterator[Entry]:
-        """The same one by one, without holding them all in memory; all from the state of the ledger at the first step.
-
-        Raises:
-            InvalidAccountError: there is no account of this name.
-            InvalidParameterError: `last` is not a whole number > 0.
-        """
+        """The same one by one, not held in memory together; all from the state of the ledger at the first step."""
         name = short_text(name, "account")
         last = None if last is None else positive_count(last, "last")
         with self._reading() as book:
@@ -157,8 +148,7 @@ class Ledger:
             name: name of the account. None: check all accounts, and that none is missing.
 
         Raises:
-            LedgerDamagedError: an entry was changed, left out, moved, or cut off (the error names the first), or there
-                is no account at all.
+            LedgerDamagedError: an entry was changed, left out, moved, or cut off, or there is no account at all.
             LedgerRolledBackError: an entry that the anchor knows of is missing.
             LedgerForkedError: a different entry is in its place.
             AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
@@ -216,7 +206,6 @@ class Ledger:
 
         Raises:
             InvalidAccountError: there is already an account of this name.
-            InvalidParameterError: an argument is out of range.
             LedgerError: the ledger cannot be written to.
         """
         name = short_text(name, "account")
@@ -270,11 +259,7 @@ class Ledger:
             return book.append(account, "limit", epsilon=str(limit), **note)
 
     def close(self, name: str) -> Account:
-        """Close the account for ever: no more charges. Its history stays.
-
-        Raises:
-            InvalidAccountError: no such account, or it is closed already.
-        """
+        """Close the account for ever: no more charges. Its history stays."""
         with self._writing() as book:
             account = self._locked(book, short_text(name, "account"))
             refuse_closed(account)
@@ -284,8 +269,7 @@ class Ledger:
         """Note the latest entry of every account in an anchor, once. ``Ledger(anchor=)`` does so after each charge.
 
         Raises:
-            LedgerRolledBackError: the anchor knows of entries that are missing here.
-            LedgerForkedError: the anchor knows of other entries.
+            LedgerRolledBackError, LedgerForkedError: the anchor knows of entries that are missing here, or others.
             AnchorError: the anchor cannot be written, is damaged, or belongs to another ledger.
         """
         anchor = anchor_of(to, wait=self._wait, ledger=self._address.path)
@@ -364,11 +348,7 @@ class Ledger:
         Args:
             account: name of the account.
             questions: of each question what `charge` takes: what runs, the id of its request, the question in public
-                words, the hash of its certificate, and the public time.
-
-        Raises:
-            ChargeRefusedError: there is not enough left for all.
-            InvalidAccountError, WrongAccountError, RequestReusedError, InvalidParameterError, LedgerError: as `charge`.
+                words, the hash of its certificate, and the public time. Errors are those of `charge`, too.
 
         Proof: ``proofs/ledger.md``.
         """
@@ -428,11 +408,8 @@ class Ledger:
     def look(self, account: str, questions: Sequence[tuple[Event | Run, str | None, str]]) -> list[Receipt | None]:
         """Raise what charging the questions would raise now, one after another, without charging any.
 
-        For use before long work that is wasted if a charge is refused. `charge` decides again.
-
-        Args:
-            account: name of the account.
-            questions: of each question what would run, the id of its request or None, and the question in public words.
+        For use before long work that is wasted if a charge is refused. `charge` decides again. A question is given by
+        what would run, the id of its request or None, and its public words.
 
         Returns:
             For each question its stored answer; or the receipt of a charge that was made ahead and not drawn for; or
@@ -516,7 +493,6 @@ class Ledger:
             after = page[-1]["sequence"] if page else account.entries
 
     def _noted(self) -> Mapping[str, Head]:
-        """The heads in the anchor, by account."""
         return {} if self._anchor is None else self._anchor.heads(self._id)
 
     def _refuse_behind(self, book: Book, account: Account) -> int | None:

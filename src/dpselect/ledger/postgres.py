@@ -1,9 +1,7 @@
 """Transactions on a PostgreSQL server that depend on no setting of the session, the role, the database or the server.
 
-Each transaction sets its own isolation, timeouts and durability. So each may run in another session of the server, as
-with a pooler such as pgbouncer. A server that is stopped still has its sockets, and the system goes on acknowledging
-what arrives: so connections give up by their own clock. Errors say whether something may have been written, and never
-quote the driver's text: it contains statements and their values.
+Each may run in another session, as with a pooler. A stopped server still has its sockets, and the system acknowledges
+what arrives: so connections give up by their own clock. Errors say whether something may have been written.
 """
 
 from __future__ import annotations
@@ -106,9 +104,6 @@ def failed(error: psycopg.Error, *, committing: bool = False, beginning: bool = 
     return Fault(f"the server could not do what it was asked for{said}. Nothing was written.")
 
 
-_TOO_LATE = "no answer in time"
-
-
 class NoAnswerError(psycopg.OperationalError):
     """The server said nothing until the deadline."""
 
@@ -118,21 +113,18 @@ class PatientConnection(psycopg.Connection[TupleRow]):
 
     A server that resumes later rolls back what it was not asked to commit by then: all that it can still read is that
     the client has left.
-
-    Attributes:
-        deadline: time by `time.monotonic` after which no answer is awaited and nothing more is sent.
-        silence: the most seconds that one answer may take, also without a deadline.
     """
 
     deadline: float = math.inf
+    """By `time.monotonic`; after it no answer is awaited and nothing more is sent."""
     silence: float = math.inf
+    """The most seconds that one answer may take, also without a deadline."""
 
     def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Wait for an answer as psycopg does, but only until the deadline."""
         return super().wait(self._in_time(gen, min(self.deadline, monotonic() + self.silence)), *args, **kwargs)
 
     def refuse_late(self) -> None:
-        """Raise if the deadline has passed."""
         if monotonic() >= self.deadline:
             self._give_up()
 
@@ -149,14 +141,13 @@ class PatientConnection(psycopg.Connection[TupleRow]):
 
     def _give_up(self) -> None:
         self.pgconn.finish()
-        raise NoAnswerError(_TOO_LATE)
+        raise NoAnswerError("no answer in time")
 
 
 def connected(options: Mapping[str, Any], *, deadline: float, silence: float) -> PatientConnection:
-    """A new connection, made before the deadline.
+    """A new connection, made before the deadline, in a thread of its own, which closes one that comes too late.
 
-    It is made in a thread of its own, which closes a connection that comes too late: looking up a host's name cannot be
-    interrupted, several addresses are waited for one after the other, and psycopg waits at least two seconds.
+    Looking up a host's name cannot be interrupted, and several addresses are waited for one after the other.
     """
     made: Future[PatientConnection] = Future()
 
@@ -180,7 +171,7 @@ def connected(options: Mapping[str, Any], *, deadline: float, silence: float) ->
     finally:
         is_late = made.cancel()
     if is_late:
-        raise NoAnswerError(_TOO_LATE)
+        raise NoAnswerError("no answer in time")
     return made.result()
 
 
@@ -235,11 +226,9 @@ class ServerTransaction(Transaction):
         self._schema = schema
 
     def execute(self, statement: str, **values: object) -> list[dict[str, Any]]:
-        """As for a file."""
         return super().execute(_written(statement, self._schema), **values)
 
     def has_table(self, name: str) -> bool:
-        """Whether the schema has such a table."""
         found = "SELECT 1 FROM pg_tables WHERE schemaname = :schema AND tablename = :name"
         return bool(self.execute(found, name=name, schema=self._schema))
 
@@ -247,8 +236,7 @@ class ServerTransaction(Transaction):
 class Server:
     """One database on a server. Safe to use from several threads, and in a forked process.
 
-    All tables are in the schema of `table`. `wait` is for a connection, a lock or an answer. Each transaction has a
-    connection of its own: none that a restart, a pooler or a fork could have spoiled meanwhile.
+    Each transaction has a connection of its own: none that a restart, a pooler or a fork could have spoiled meanwhile.
     """
 
     def __init__(self, url: str, shown: str, *, wait: float, table: str) -> None:
@@ -264,24 +252,17 @@ class Server:
     def reading(self) -> Generator[Transaction]:
         """A transaction that sees one state. It may take long, but each answer has a time limit."""
         with self._begun(psycopg.IsolationLevel.REPEATABLE_READ, is_reader=True) as (_, transaction):
-            try:
-                yield transaction
-            except psycopg.Error as error:
-                raise failed(error).of(self.shown) from None
+            yield transaction
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[Transaction]:
         """A transaction that is committed if the block ends without an error.
 
-        Each statement sees what was committed before it, whatever the server's default. So whoever gets the lock of an
-        account reads what the last holder wrote; a stricter isolation would fail instead.
+        Whoever gets the lock of an account reads what the last holder wrote; a stricter isolation would fail instead.
         """
         with self._begun(psycopg.IsolationLevel.READ_COMMITTED, is_reader=False) as (session, transaction):
-            try:
-                yield transaction
-                session.refuse_late()
-            except psycopg.Error as error:
-                raise failed(error).of(self.shown) from None
+            yield transaction
+            session.refuse_late()
             session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
             try:
                 session.commit()
@@ -307,8 +288,14 @@ class Server:
                 raise failed(error, beginning=True).of(self.shown) from None
             fsync, place, is_found, *_ = pinned
             self._place = place if is_found else None
-            self._warn_of(fsync)
-            yield session, ServerTransaction(session, place or "")
+            if fsync == "off" and not self._has_warned:
+                self._has_warned = True
+                text = "its server has fsync off: a power cut can undo charges, or destroy the ledger. Turn it on."
+                warnings.warn(f"ledger {self.shown}: {text}", RuntimeWarning, stacklevel=2)
+            try:
+                yield session, ServerTransaction(session, place or "")
+            except psycopg.Error as error:
+                raise failed(error).of(self.shown) from None
         finally:
             with suppress(psycopg.Error):  # committed already, or undone with its lost connection
                 session.rollback()
@@ -330,15 +317,8 @@ class Server:
     def _options(self) -> dict[str, Any]:
         """Options of a connection: give up an unreachable server after `wait`, unless the URL says otherwise.
 
-        Text is UTF-8, whatever the role or the environment prefers. No statement is prepared on the server: it would
-        belong to a session that a pooler may have given to somebody else since.
+        No statement is prepared: it would belong to a session that a pooler may have given to somebody else since.
         """
         seconds = max(2, math.ceil(self._wait))
         patience = {"connect_timeout": seconds, "tcp_user_timeout": 1000 * seconds, "keepalives_idle": seconds}
         return {**patience, **conninfo_to_dict(self._url), "client_encoding": "UTF8", "prepare_threshold": None}
-
-    def _warn_of(self, fsync: str) -> None:
-        if fsync == "off" and not self._has_warned:
-            self._has_warned = True
-            text = "its server has fsync off: a power cut can undo charges, or destroy the ledger. Turn it on."
-            warnings.warn(f"ledger {self.shown}: {text}", RuntimeWarning, stacklevel=2)

@@ -110,7 +110,6 @@ class ChargeRequest:
         certificate: object = None,
         note: object = "",
     ) -> ChargeRequest:
-        """The request from a caller's arguments."""
         name = short_text(account, "account")
         if not isinstance(what, (Event, Run)):
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
@@ -131,11 +130,9 @@ class ChargeRequest:
 
     @property
     def event(self) -> Event:
-        """The event to charge."""
         return self.what.event if isinstance(self.what, Run) else self.what
 
     def entry_fields(self, cost: Cost, time: str) -> dict[str, Any]:
-        """The fields of the charge's entry, with what it costs and its public time."""
         asked = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
         optional = {**asked, "note": self.note or None}
         held = {"event": self.text, "cost": cost.to_list(), "public_time": time}
@@ -176,14 +173,13 @@ NOT_STORED = (*PASSING, LedgerVersionError)
 """Errors that keep an answer from being stored although its charge is. After any other, the charge may be lost."""
 
 _COMMITS = 3
-_SHORTEST, _LONGEST = 0.02, 1.0
 
 
 class Patience:
     """A time limit for repeated attempts: `wait` seconds from now."""
 
     def __init__(self, wait: float) -> None:
-        self._end, self._pause = time.monotonic() + wait, _SHORTEST
+        self._end, self._pause = time.monotonic() + wait, 0.02
 
     def lasts(self) -> bool:
         """Whether there is time for another attempt. Pauses before it, longer each time."""
@@ -191,7 +187,7 @@ class Patience:
         if left <= 0:
             return False
         time.sleep(min(left, self._pause))
-        self._pause = min(2 * self._pause, _LONGEST)
+        self._pause = min(2 * self._pause, 1.0)
         return True
 
 

@@ -1,12 +1,7 @@
 """A ledger in a SQLite file: transactions that are the only writer, on disk when they end, and in the same file.
 
-Each transaction opens the file and closes it again. SQLite's rollback journal, beside the file, is empty unless
-somebody is writing. So between transactions one file holds every charge, and nothing beside it can be lost.
-
-SQLite's locks belong to a process, and SQLite remembers which ones it holds. A child that used a connection of its
-parent would write without the locks that it believes it holds, and a mutex of SQLite that another thread held during
-the fork would stay locked in the child for ever. So a fork waits until no connection is being opened or closed, and a
-child is refused if its parent was using a ledger at that moment.
+Each transaction opens the file and closes it again. The rollback journal beside it is empty unless somebody is writing:
+between transactions one file holds every charge.
 """
 
 from __future__ import annotations
@@ -59,32 +54,8 @@ FOREIGN = Fault("its tables are not those of a ledger. Nothing was written.", Le
 _DAMAGED = Fault(
     "this is not an intact SQLite file. Nothing was written; restore it and verify it.", LedgerDamagedError
 )
-_UNNAMED = Fault(
-    "not even the names of its tables can be read. Nothing was written; restore it and verify it.", LedgerDamagedError
-)
-_REPLACED = Fault(
-    "another file was put in its place while it was open. Nothing was written; verify it, then open it anew.",
-    LedgerDamagedError,
-)
-_CROWDED = Fault(
-    "another thread of this process holds its lock. Nothing was written; try again, or wait longer.", LedgerBusyError
-)
-_GONE = Fault("there is no such file. Opening an account creates it.")
-_UNSEEN = Fault("its file cannot be accessed: no permission, or no such folder.")
-_TWO_NAMES = Fault(
-    "its file has a second name (a hard link). Nothing was read or written: under one name SQLite does not see what a"
-    " crash left to undo under the other. Remove all names but one."
-)
 _CLOSED = Fault("it cannot be opened: no such place, or no permission. Nothing was written.")
-_STRANDED = Fault(
-    "a crash left a journal beside it, and undoing that charge needs write access. Read it once as a user who may write"
-    " to the folder, or copy the file and the journal (its name with -journal) to another folder, and read the copy."
-)
 _BROKEN = Fault("the disk or the connection failed. A charge may have been recorded; none was used.")
-_FORKED = Fault(
-    "this process was forked from one that was using a ledger at that moment, in another thread, and cannot lock it"
-    " safely. Nothing was written; start such processes by 'spawn' or 'forkserver', or fork before ledgers are used."
-)
 
 _CODES = {
     sqlite3.SQLITE_ERROR: FOREIGN,
@@ -99,18 +70,18 @@ _CODES = {
     sqlite3.SQLITE_MISMATCH: TAMPERED,
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_AUTH: _CLOSED,
-    sqlite3.SQLITE_READONLY_ROLLBACK: _STRANDED,
+    sqlite3.SQLITE_READONLY_ROLLBACK: Fault(
+        "a crash left a journal beside it, and undoing that charge needs write access. Read it once as a user who may"
+        " write to the folder, or copy the file and the journal (its name with -journal) to another folder, and read"
+        " the copy."
+    ),
 }
 
-
-def _translated(error: sqlite3.Error, ledger: str) -> LedgerError:
-    """The error to raise instead. It never quotes the driver's text, which contains statements and their values."""
-    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
-    return _CODES.get(code, _CODES.get(code & 0xFF, _BROKEN)).of(ledger)
-
-
+# SQLite's locks belong to a process, and SQLite remembers which ones it holds. A child that used a connection of its
+# parent would write without the locks that it believes it holds, and a mutex of SQLite that another thread held during
+# the fork would stay locked in the child for ever. So a fork waits until no connection is being opened or closed, and a
+# child is refused if its parent was using a ledger at that moment.
 _guard = threading.RLock()
-"""Held while a connection is opened or closed, and while the process forks."""
 _used: WeakSet[sqlite3.Connection] = WeakSet()
 """Weak references: after an interrupt, a connection counts as in use only while somebody can still use it."""
 _is_forked_amid_use = False
@@ -140,8 +111,7 @@ _SETTINGS = (
 class FileConnection(sqlite3.Connection):
     """A connection that ends its statements and its transaction when it is closed.
 
-    To close it is not enough: as long as somebody holds one of its statements, such as the traceback of an interrupt,
-    SQLite keeps the connection, and with it the locks.
+    As long as somebody holds one of its statements, such as the traceback of an interrupt, SQLite keeps the locks.
     """
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -155,7 +125,6 @@ class FileConnection(sqlite3.Connection):
         return made
 
     def execute(self, *given: Any) -> Any:
-        """Run a statement by such a cursor."""
         return self.cursor().execute(*given)
 
     def close(self) -> None:
@@ -168,14 +137,10 @@ class FileConnection(sqlite3.Connection):
 
 
 class Transaction:
-    """One transaction of a database, in which statements are run. A value in them is written ``:name``.
-
-    Attributes:
-        raw: the driver's connection.
-        lock: what a statement ends with that locks the rows it finds. Whoever writes to a file has locked all of it.
-    """
+    """One transaction of a database, in which statements are run. A value in them is written ``:name``."""
 
     lock = ""
+    """What a statement ends with that locks the rows it finds. Whoever writes to a file has locked all of it."""
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
@@ -193,21 +158,15 @@ class Transaction:
         return next((value for row in self.execute(statement, **values) for value in row.values()), None)
 
     def insert(self, table: str, **values: object) -> None:
-        """Add a row."""
         named = ", ".join(f":{name}" for name in values)
         self.execute(f"INSERT INTO {table} ({named.replace(':', '')}) VALUES ({named})", **values)
 
     def has_table(self, name: str) -> bool:
-        """Whether there is such a table."""
         return bool(self.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
 
 
 class SqliteFile:
-    """The way to one file. Safe to use from several threads.
-
-    A forked process may go on using it, unless it was forked while another thread was using a SQLite file; then it is
-    refused. All links in `path` are followed; `shown` is how messages speak of it.
-    """
+    """The way to one file, which messages call `shown`. Safe to use from several threads."""
 
     def __init__(self, path: Path, shown: str, *, wait: float, read_only: bool) -> None:
         self._path, self.shown, self._wait, self._read_only = path, shown, wait, read_only
@@ -228,12 +187,19 @@ class SqliteFile:
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[Transaction]:
         """A transaction that is the only writer from its start, and on disk when the block ends without an error."""
-        if create:
-            self._create_file()
+        if create and not self._read_only:  # for its owner alone; SQLite gives the journal the same permissions
+            try:
+                with _guard, suppress(FileExistsError):
+                    os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            except OSError:
+                raise _CLOSED.of(self.shown) from None
         with self._connected() as connection:
             try:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
-                    raise _CROWDED.of(self.shown)
+                    text = (
+                        "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
+                    )
+                    raise LedgerBusyError(self.shown, text)
                 self._begin(connection, "BEGIN IMMEDIATE")
                 yield Transaction(connection)
                 self._refuse_another()  # while it is certain that nothing is written
@@ -251,8 +217,22 @@ class SqliteFile:
         try:
             with _guard:
                 if _is_forked_amid_use:
-                    raise _FORKED.of(self.shown)
-                connection = self._open()
+                    text = (
+                        "this process was forked from one that was using a ledger at that moment, in another thread,"
+                        " and cannot lock it safely. Nothing was written; start such processes by 'spawn' or"
+                        " 'forkserver', or fork before ledgers are used."
+                    )
+                    raise LedgerUnavailableError(self.shown, text)
+                self._refuse_another()
+                connection = sqlite3.connect(
+                    uri_of(self._path, mode="ro" if self._read_only else "rw"),
+                    uri=True,
+                    timeout=self._wait,
+                    isolation_level=None,
+                    check_same_thread=False,
+                    factory=FileConnection,
+                )
+                connection.text_factory = _text
                 _used.add(connection)
             try:
                 yield connection
@@ -260,52 +240,37 @@ class SqliteFile:
                 with _guard:
                     _end(connection)
                     _used.discard(connection)
-        except sqlite3.Error as error:
-            raise _translated(error, self.shown) from None
+        except sqlite3.Error as error:  # whose text is never quoted: it contains statements and their values
+            code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
+            raise _CODES.get(code, _CODES.get(code & 0xFF, _BROKEN)).of(self.shown) from None
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
-            raise _UNNAMED.of(self.shown) from None
+            text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
+            raise LedgerDamagedError(self.shown, text) from None
 
     def _begin(self, connection: sqlite3.Connection, statement: str) -> None:
         for each in (*_SETTINGS, statement):
             connection.execute(each)
         self._refuse_another()
 
-    def _open(self) -> sqlite3.Connection:
-        self._refuse_another()
-        connection = sqlite3.connect(
-            uri_of(self._path, mode="ro" if self._read_only else "rw"),
-            uri=True,
-            timeout=self._wait,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=FileConnection,
-        )
-        connection.text_factory = _text
-        return connection
-
     def _refuse_another(self) -> None:
         """Compare the file that has this path now with the one that it was at first."""
         try:
             found = os.stat(self._path)
         except FileNotFoundError:
-            raise _GONE.of(self.shown) from None
+            raise LedgerUnavailableError(self.shown, "there is no such file. Opening an account creates it.") from None
         except OSError:
-            raise _UNSEEN.of(self.shown) from None
+            text = "its file cannot be accessed: no permission, or no such folder."
+            raise LedgerUnavailableError(self.shown, text) from None
         if found.st_nlink > 1 and self._path.is_file():
-            raise _TWO_NAMES.of(self.shown)
+            text = (
+                "its file has a second name (a hard link). Nothing was read or written: under one name SQLite does not"
+                " see what a crash left to undo under the other. Remove all names but one."
+            )
+            raise LedgerUnavailableError(self.shown, text)
         self._known = self._known or (found.st_dev, found.st_ino)
         if self._known != (found.st_dev, found.st_ino):
-            raise _REPLACED.of(self.shown)
-
-    def _create_file(self) -> None:
-        """For its owner alone; SQLite gives the journal the same permissions."""
-        if self._read_only:
-            return
-        try:
-            with _guard, suppress(FileExistsError):
-                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except OSError:
-            raise _CLOSED.of(self.shown) from None
+            text = "another file was put in its place while it was open. Nothing was written; verify it, then open it"
+            raise LedgerDamagedError(self.shown, f"{text} anew.")
 
 
 def _end(connection: sqlite3.Connection) -> None:
@@ -315,7 +280,7 @@ def _end(connection: sqlite3.Connection) -> None:
 
 
 def _text(raw: bytes) -> str | bytes:
-    """A text of SQLite. Text that is not UTF-8 stays bytes, so that readers of the row do not take it for text."""
+    """Text that is not UTF-8 stays bytes, so that readers of the row do not take it for text."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -323,11 +288,7 @@ def _text(raw: bytes) -> str | bytes:
 
 
 def uri_of(path: Path, **options: str) -> str:
-    """As SQLite reads the name of a file, whatever characters are in it.
-
-    >>> uri_of(Path("a?b.db"), mode="ro")
-    'file:a%3Fb.db?mode=ro'
-    """
+    """As SQLite reads the name of a file, whatever characters are in it."""
     return f"file:{quote(os.fsencode(path))}?{urlencode(options, quote_via=quote)}"
 
 

@@ -254,7 +254,6 @@ class Book:
         self.connection.execute(f"SELECT id FROM {_LEDGER}{self.connection.lock}")
 
     def names(self) -> list[str]:
-        """The names of all accounts, in the order in which they were opened."""
         found = [row["name"] for row in self.connection.execute("SELECT name FROM dpselect_accounts ORDER BY number")]
         for place, name in enumerate(found, 1):
             if not isinstance(name, str):
@@ -289,12 +288,10 @@ class Book:
         return [self.read(each, account) for each in self._sound(counted, account)]
 
     def at(self, account: Account, sequence: int) -> Entry | None:
-        """One entry of an account, or None."""
         found = self._sound(self.connection.execute(_AT, account=account.number, place=sequence), account)
         return next((self.read(each, account) for each in found), None)
 
     def has(self, account: Account, sequence: int, known: str) -> bool:
-        """Whether the entry of this number has this hash."""
         entry = self.at(account, sequence)
         return entry is not None and entry.hash == known
 
@@ -312,12 +309,10 @@ class Book:
         return rows
 
     def read(self, row: Mapping[Any, Any], account: Account) -> Entry:
-        """The entry of a row."""
         with readable(account.name, row["sequence"], ledger=self.ledger):
             return entry_of(row)
 
     def open(self, account: Account) -> Account:
-        """Write a new account, and its opening."""
         fixed = {"number": account.number, "name": account.name, "terms": account.terms}
         self.connection.insert("dpselect_accounts", **fixed, **account.moving)
         epsilon = str(account.epsilon)
@@ -326,8 +321,7 @@ class Book:
     def append(self, before: Account, kind: str, now: datetime | None = None, /, **fields: Any) -> Account:
         """Write the next entry of an account, and the account as it is after it.
 
-        The time in the entry is for the ledger's holder: nothing depends on the order of clocks. The nonce hides it
-        from anyone who sees the entry's hash in a receipt and tries all milliseconds of a day.
+        The nonce hides the time from anyone who sees the hash in a receipt and tries all milliseconds of a day.
         """
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
         stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), "ledger": self.id}
@@ -347,12 +341,10 @@ class Book:
         return new
 
     def insert_release(self, account: Account, sequence: int, release: str, seal: str) -> None:
-        """Store the answer of a charge."""
         place = {"account": account.number, "sequence": sequence}
         self.connection.insert("dpselect_releases", **place, body=release, hash=seal)
 
     def refuse_behind(self, account: Account, noted: Head | None) -> None:
-        """Compare an account with the head that was noted of it."""
         if noted is None:
             return
         name = account.name
@@ -373,16 +365,12 @@ class Book:
             raise LedgerRolledBackError(self.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
 
     def refuse_missing(self, noted: Iterable[str]) -> None:
-        """Accounts that are known from elsewhere have to be there."""
         missing = sorted({*noted} - {*self.names()})
         if missing:
             raise LedgerRolledBackError(self.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
     def sound_names(self, noted: Iterable[str]) -> list[str]:
-        """The names of all accounts, once pages and indexes are sound and no account or charge of a release is missing.
-
-        The anchor has `noted` some of them.
-        """
+        """The names of all accounts, of which the anchor has `noted` some, if nothing is missing or damaged."""
         if not self.connection.lock:  # a file; a server looks after its own
             refuse_unsound_file(self.connection, ledger=self.ledger)
         if self.connection.execute(_WITHOUT_ACCOUNT):
@@ -399,7 +387,6 @@ class Book:
         return names
 
     def refuse_surplus(self, account: Account) -> None:
-        """Refuse entries that the account does not count."""
         place = self.connection.scalar(_SURPLUS, account=account.number, end=account.entries)
         if place is not None:
             text = f"account {account.name!r} has an entry {place}, which it does not count."
