@@ -70,11 +70,7 @@ def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: b
 
 
 def fraction_of(text: object) -> Fraction:
-    """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long.
-
-    >>> fraction_of("-3/10")
-    Fraction(-3, 10)
-    """
+    """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long."""
     if not isinstance(text, str) or len(text) > _LONGEST or not _FRACTION.fullmatch(text):
         raise ValueError("not a fraction of a ledger")
     return Fraction(text)
@@ -94,21 +90,14 @@ def cost_from(held: list[str]) -> Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """How far an account had come.
-
-    Attributes:
-        ledger: id of the ledger.
-        account: its name.
-        sequence: of its last entry.
-        hash: of that entry and all before it.
-        state: what the account said then, as the ledger writes it: its limit and all that is spent.
-    """
+    """How far an account had come: its last entry, the hash of it and all before, and what was spent by then."""
 
     ledger: str
     account: str
     sequence: int
     hash: str
     state: str
+    """As the ledger writes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +105,11 @@ class Account:
     """An account at one moment.
 
     Attributes:
-        name: name of the account.
         number: the accounts of a ledger are numbered from 1.
         neighbours: which data sets the guarantee compares.
         limits: what decides, beside `epsilon`, whether a charge fits; fixed when the account was opened.
         epsilon: the limit, exactly.
         unit: who is protected; None until the first charge that names a unit.
-        is_open: whether more can be charged.
         entries: number of entries, including the opening.
         total: what all charges so far cost together, exactly.
         head: hash of the last entry.
@@ -216,10 +203,9 @@ class Account:
 
     @property
     def left(self) -> float:
-        """The largest epsilon that is certainly accepted, rounded down; 0 for a closed account.
+        """The largest sum of epsilons of all rounds that is certainly accepted, rounded down; 0 for a closed account.
 
-        It is compared with the sum of the epsilons of all rounds. For a question with a delta (``top_k``) this sum is
-        more than the epsilon it was asked with. An account with a delta may accept more: see ``docs/ledger.md``.
+        An account with a delta may accept more: see ``docs/ledger.md``.
         """
         return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
 

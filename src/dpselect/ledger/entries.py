@@ -22,13 +22,11 @@ class Receipt:
     """Proof that something was charged, before it was drawn.
 
     Attributes:
-        account: name of the account.
         sequence: number of the entry in the account; the opening is 0.
         hash: hash of this entry and all before it. Kept outside the ledger, it shows later whether they still exist.
         time: the public time: the day or hour, in UTC, in which the question was asked. The time of the charge, which
             depends on how long reading took, is only in the ledger.
-        question: hash of the certificate without its answer, if the charge was for one, or None.
-        request: the request id of the charge, or None.
+        question: hash of the certificate without its answer, if the charge was for one.
         release: the stored answer of the request, if it was answered before. Nothing was charged then.
         ledger: id of the ledger, which its copies share.
     """
@@ -62,12 +60,10 @@ class Entry:
         epsilon: for a charge, its epsilon by basic composition, rounded up; for an opening or a limit, the limit.
         delta: for a charge, the event's own delta; for an opening, the account's.
         what: for a charge, the mechanism or the type of event.
-        request: the request id, or None.
-        note: the caller's note.
         hash: hash of this entry and all before it.
         body: the entry itself, as it is hashed.
-        release: the stored answer of its request, or None.
-        receipt: for a charge, its receipt; else None.
+        release: the stored answer of its request.
+        receipt: of a charge.
     """
 
     sequence: int
@@ -170,8 +166,8 @@ def _text(held: object) -> str:
 
 
 def damaged_entry(account: str, place: object, *, ledger: str) -> LedgerDamagedError:
-    place = place if isinstance(place, int) else "?"
-    return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
+    shown = place if isinstance(place, int) else "?"
+    return LedgerDamagedError(ledger, f"entry {shown} of account {account!r} cannot be read.")
 
 
 @contextmanager

@@ -145,7 +145,7 @@ class Ledger:
         shows both, and so does each receipt. Stored releases are checked against accidents only.
 
         Args:
-            name: name of the account. None: check all accounts, and that none is missing.
+            name: None: check all accounts, and that none is missing.
 
         Raises:
             LedgerDamagedError: an entry was changed, left out, moved, or cut off, or there is no account at all.
@@ -174,7 +174,6 @@ class Ledger:
 
         Raises:
             InvalidParameterError: a file exists at `to`, or the ledger is on a server (use its own ``pg_dump``).
-            LedgerError: the ledger, or its copy, is not intact or cannot be written.
         """
         with self._reading() as book:
             if not isinstance(self._database, SqliteFile):
@@ -196,7 +195,6 @@ class Ledger:
         """Promise that all releases charged to the account together stay within `epsilon` and `delta`.
 
         Args:
-            name: of the account.
             epsilon: the limit, > 0: the exact value of a float, a `Decimal`, a `Fraction`, or a decimal in text.
             delta: the probability with which `epsilon` may fail, from 0 to below 1; far below one over the number of
                 units. If it is above 0, more charges fit, from about ten on.
@@ -238,7 +236,6 @@ class Ledger:
         the decision depended on answers: ``proofs/ledger.md``.
 
         Args:
-            name: of the account.
             epsilon: the new limit, as in `open_account`; at least what is spent.
             reason: why, and who allowed it; stored in the entry, and shown by `history`.
 
@@ -309,7 +306,6 @@ class Ledger:
         release was never stored stays spent: somebody may have seen the answer, or seen that drawing it failed.
 
         Args:
-            account: name of the account.
             what: the mechanism's event, or a `Run`, whose unit and relation are checked against the account.
             request: an id of the caller's choice for this question, or None.
             question: the question in public words, the same whenever it is repeated. Only a hash is stored.
@@ -317,8 +313,7 @@ class Ledger:
             certificate: hash of the certificate without its answer (`Release.question_hash`), for the entry and the
                 receipt.
             time: the time in the receipt, with a time zone: the start of the hour or day in which the question was
-                asked, before any row was read, since the time that reading takes depends on the rows. None: the day of
-                the charge, in UTC.
+                asked, before any row was read. None: the day of the charge, in UTC.
 
         Raises:
             ChargeRefusedError: there is not enough left.
@@ -346,7 +341,6 @@ class Ledger:
         after a crash the same call costs nothing for all questions but one: the one that was being drawn.
 
         Args:
-            account: name of the account.
             questions: of each question what `charge` takes: what runs, the id of its request, the question in public
                 words, the hash of its certificate, and the public time. Errors are those of `charge`, too.
 
@@ -433,16 +427,14 @@ class Ledger:
         """Store the answer of a charge that has a request id, and return the answer to show.
 
         Call it after the draw and before the answer is shown to anyone. If another process has answered the same
-        request meanwhile, its answer is returned, so that one request has one answer.
-
-        If the ledger is locked, full or unreachable, it tries again for `wait` seconds. Then it warns and returns the
-        answer all the same, because it was charged. This process keeps the answer and stores it when it can.
+        request meanwhile, its answer is returned. If the ledger is locked, full or unreachable for `wait` seconds, the
+        answer is returned all the same, because it was charged. This process keeps it and stores it when it can.
 
         Raises:
-            InvalidCertificateError: the receipt is not one of this ledger's. The answer must not be shown then.
+            InvalidCertificateError, LedgerDamagedError: the receipt is not one of this ledger's, or the charge may be
+                lost. The answer must not be shown then.
             InvalidParameterError: the receipt has no request id, the release is not text that UTF-8 can hold, or it is
                 a certificate that says that it is seeded.
-            LedgerDamagedError: the charge itself may be lost. The answer must not be shown then.
 
         Warns:
             AnswerNotStoredWarning: the answer could not be stored.

@@ -40,7 +40,6 @@ class Fault(NamedTuple):
     kind: type[LedgerError] = LedgerUnavailableError
 
     def of(self, ledger: str) -> LedgerError:
-        """The error for this ledger."""
         return self.kind(ledger, self.text)
 
 
@@ -146,7 +145,6 @@ class Transaction:
         self.raw = raw
 
     def execute(self, statement: str, **values: object) -> list[dict[str, Any]]:
-        """The rows that the statement finds, by the names of their columns."""
         found = self.raw.execute(statement, values)
         if found.description is None:
             return []
@@ -154,7 +152,6 @@ class Transaction:
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def scalar(self, statement: str, **values: object) -> Any:
-        """The first value of the first row that it finds; None if there is none."""
         return next((value for row in self.execute(statement, **values) for value in row.values()), None)
 
     def insert(self, table: str, **values: object) -> None:

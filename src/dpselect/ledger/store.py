@@ -63,37 +63,39 @@ class Address:
         scheme, is_url, rest = url.partition("://")
         before, _, options = rest.partition("?")
         if not (is_url and re.fullmatch(r"\w+(\+\w+)?", scheme)):
-            raise InvalidParameterError("ledger", Shown("<text>"), _EXPECTED)
+            raise _refused("<text>")
         if scheme == "sqlite":
             if before and not before.startswith("/"):
-                raise InvalidParameterError("ledger", Shown(HIDDEN), _EXPECTED, _NO_SERVER)
+                raise _refused(HIDDEN, _NO_SERVER)
             if options not in ("", "mode=ro", "mode=rw"):
                 raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
             return cls._of_file(before[1:], read_only=options == "mode=ro")
         if scheme != "postgresql":
-            raise InvalidParameterError("ledger", Shown(f"<{scheme} URL>"), _EXPECTED)
+            raise _refused(f"<{scheme} URL>")
         if before.count("@") > 1 or "@" in options:
-            hint = "In names and passwords write @ as %40, ? as %3F."
-            raise InvalidParameterError("ledger", Shown("<URL>"), _EXPECTED, hint)
+            raise _refused("<URL>", "In names and passwords write @ as %40, ? as %3F.")
         if not is_server(before.rpartition("@")[2].partition("/")[0]):
-            raise InvalidParameterError("ledger", Shown("<text>"), _EXPECTED)
+            raise _refused("<text>")
         return cls(url, without_password(url))
 
     @classmethod
     def _of_file(cls, name: str, *, read_only: bool = False) -> Address:
         if not name or name == ":memory:":
-            hint = "A ledger has to outlive the process that writes it."
-            raise InvalidParameterError("ledger", Shown("<in memory>"), _EXPECTED, hint)
+            raise _refused("<in memory>", "A ledger has to outlive the process that writes it.")
         if names_a_server(name):
-            raise InvalidParameterError("ledger", Shown(HIDDEN), _EXPECTED, _NO_SERVER)
+            raise _refused(HIDDEN, _NO_SERVER)
         if "\0" in name:
-            raise InvalidParameterError("ledger", Shown("<path with a NUL>"), _EXPECTED)
+            raise _refused("<path with a NUL>")
         try:
             path = Path(os.path.realpath(name))  # SQLite keeps its log beside the file, not beside a link to it
             os.fsencode(path)
         except UnicodeEncodeError:
-            raise InvalidParameterError("ledger", Shown("<path that is no text>"), _EXPECTED) from None
+            raise _refused("<path that is no text>") from None
         return cls(str(path), f"sqlite:///{name}", path, read_only)
+
+
+def _refused(shown: str, hint: str = "") -> InvalidParameterError:
+    return InvalidParameterError("ledger", Shown(shown), _EXPECTED, hint)
 
 
 def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
@@ -149,9 +151,6 @@ _NEVER = {
     "ledger": "INSERT UPDATE DELETE",
 }
 
-_LOCK_ALL = "SELECT pg_advisory_xact_lock(7234117045221903)"
-"""Until the transaction ends. Any user may hold this lock."""
-
 
 def database_at(address: Address, *, wait: float) -> SqliteFile | Server:
     """The database at an address. It gives out transactions, and turns the driver's errors into a `LedgerError`."""
@@ -168,8 +167,8 @@ def create(database: SqliteFile | Server) -> None:
     """Create the tables, unless they are there. Their triggers stop accidental changes, not attacks."""
     is_file = isinstance(database, SqliteFile)
     with database.writing(create=True) as connection:
-        if not is_file and not connection.has_table(_LEDGER):
-            connection.execute(_LOCK_ALL)  # against somebody who creates them at this moment
+        if not is_file and not connection.has_table(_LEDGER):  # any user may hold this lock until the transaction ends
+            connection.execute("SELECT pg_advisory_xact_lock(7234117045221903)")
         if connection.has_table(_LEDGER):
             return
         for statement in _tables(" WITHOUT ROWID" if is_file else ""):

@@ -146,8 +146,14 @@ def solve(lattice: Lattice, p: float) -> Guess:
     from scipy.sparse import csr_array
 
     places, states = lattice.level.size, lattice.weights.size
-    start, end = _increments(lattice)
-    increments: Any = csr_array((np.ones(start.size), (start, end)), shape=(places, places))
+    # Each scaled probability is the sum of the variables from its place up to the top of its chain.
+    start = end = np.arange(places)
+    pairs = [(start, end)]
+    while (below := lattice.level[end] > 0).any():
+        start, end = start[below], lattice.better[end[below]]
+        pairs.append((start, end))
+    links = np.concatenate(pairs, axis=1)
+    increments: Any = csr_array((np.ones(links.shape[1]), (links[0], links[1])), shape=(places, places))
     counts = scaled_counts(lattice, p), (lattice.state, np.arange(places))
     sums: Any = csr_array(counts, shape=(states, places)) @ increments
     held = np.flatnonzero(lattice.better[lattice.tops] >= 0)
@@ -171,17 +177,6 @@ def solve(lattice: Lattice, p: float) -> Guess:
             top_multipliers[held] = np.maximum(-found.ineqlin.marginals, 0.0)
             return Guess(increments @ found.x, found.eqlin.marginals / states, top_multipliers / states)
     raise SelectionError("The solver of the linear program gave up. Try fewer levels or items.")
-
-
-def _increments(lattice: Lattice) -> tuple[IntArray, IntArray]:
-    """Each scaled probability is the sum of the variables from its place up to the top of its chain: which ones."""
-    start = end = np.arange(lattice.level.size)
-    rows, columns = [start], [end]
-    while (below := lattice.level[end] > 0).any():
-        start, end = start[below], lattice.better[end[below]]
-        rows.append(start)
-        columns.append(end)
-    return np.concatenate(rows), np.concatenate(columns)
 
 
 def scaled_counts(lattice: Lattice, p: float) -> FloatArray:

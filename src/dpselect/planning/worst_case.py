@@ -94,15 +94,10 @@ def worst_case_bounds(
 
 def _mean_of_largest_laplace(n: int) -> float:
     """``sum_{k=1}^n (1 - 2^-k) / k``: the harmonic number minus ``ln 2``, up to the tail of the sum."""
+    from scipy.special import digamma  # a harmonic number, up to a constant; half a second to load
+
     terms = min(n, 64)
-    head = math.fsum((1.0 - 0.5**k) / k for k in range(1, terms + 1))
-    if n == terms:
-        return head
-
-    def harmonic(m: int) -> float:
-        return math.log(m) + 1 / (2 * m) - 1 / (12 * m**2) + 1 / (120 * m**4)
-
-    return head + harmonic(n) - harmonic(terms)
+    return math.fsum((1.0 - 0.5**k) / k for k in range(1, terms + 1)) + float(digamma(n + 1) - digamma(terms + 1))
 
 
 _HALVINGS = 200
