@@ -230,13 +230,11 @@ def calibrate(
     The runs may be chosen in view of earlier results; their number and epsilon are fixed here.
 
     Args:
-        mechanism: its class, such as `dpselect.ExponentialMechanism`: called with ``epsilon=`` and `arguments`, it
-            returns an object with an ``event``.
+        mechanism: a class that takes ``epsilon=`` and the other `arguments`, such as ``sensitivity=``, with an event.
         count: number of runs, >= 1.
         epsilon: total, > 0.
         delta: total, from 0 to below 1.
         tight: also compose by the exact recursion: about a second, for a few percent more epsilon.
-        arguments: all other arguments of the mechanism, such as ``sensitivity=``.
 
     Returns:
         The mechanism; ``compose([it.event] * count, tight=tight).epsilon(delta)`` is at most `epsilon`.

@@ -24,8 +24,7 @@ class Receipt:
     Attributes:
         sequence: number of the entry in the account; the opening is 0.
         hash: hash of this entry and all before it. Kept outside the ledger, it shows later whether they still exist.
-        time: the public time: the day or hour, in UTC, in which the question was asked. The time of the charge, which
-            depends on how long reading took, is only in the ledger.
+        time: the public time: the day or hour, in UTC, in which the question was asked.
         question: hash of the certificate without its answer, if the charge was for one.
         release: the stored answer of the request, if it was answered before. Nothing was charged then.
         ledger: id of the ledger, which its copies share.
@@ -53,10 +52,9 @@ class Entry:
 
     Attributes:
         sequence: number of the entry. Entries are ordered by it, because clocks may jump.
-        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"`` or ``"close"``. A ``"begin"`` costs
-            nothing: a charge that was made ahead is drawn for after it.
-        time: the time by the clock of the process that wrote it; for the ledger's holder only
-            (``docs/sharp-edges.md``).
+        kind: ``"open"``, ``"charge"``, ``"begin"``, ``"limit"`` or ``"close"``. A ``"begin"`` costs nothing: a charge
+            that was made ahead is drawn for after it.
+        time: by the clock of the process that wrote it; for the ledger's holder only (``docs/sharp-edges.md``).
         epsilon: for a charge, its epsilon by basic composition, rounded up; for an opening or a limit, the limit.
         delta: for a charge, the event's own delta; for an opening, the account's.
         what: for a charge, the mechanism or the type of event.

@@ -141,11 +141,9 @@ class Ledger:
     def verify(self, name: str | None = None) -> list[Account]:
         """Check that the entries of one or all accounts are those that were written, and that limits were kept.
 
-        A ledger alone cannot show that its whole chain was rewritten, or that an older copy took its place. The anchor
-        shows both, and so does each receipt. Stored releases are checked against accidents only.
-
-        Args:
-            name: None: check all accounts, and that none is missing.
+        A ledger alone cannot show that its whole chain was rewritten, or that an older copy took its place: the anchor
+        does, and each receipt. Stored releases are checked against accidents only. Without a name all accounts are
+        checked, and that none is missing.
 
         Raises:
             LedgerDamagedError: an entry was changed, left out, moved, or cut off, or there is no account at all.
@@ -303,7 +301,7 @@ class Ledger:
 
         When it returns, the charge is on disk. A request id makes asking again free: if the same question was asked
         under it, and its release was stored, the receipt holds that release and nothing is charged. A charge whose
-        release was never stored stays spent: somebody may have seen the answer, or seen that drawing it failed.
+        release was never stored stays spent: somebody may have seen the answer.
 
         Args:
             what: the mechanism's event, or a `Run`, whose unit and relation are checked against the account.
@@ -501,8 +499,7 @@ class Ledger:
     def _writing(self) -> Generator[Book]:
         """A transaction, whose new heads are noted in the anchor once it is on disk.
 
-        Not earlier: an anchor that is ahead of its ledger means that entries were lost. If the ledger is ahead, because
-        of a crash in between, the last charge was never drawn.
+        Not earlier: an anchor that is ahead of its ledger means that entries were lost.
         """
         if not self._id:
             with self._reading():

@@ -197,8 +197,7 @@ _FIND = """
  ON held.oid OPERATOR(pg_catalog.=) relnamespace
  WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%s)), pg_catalog.current_schema()) AS place
  LIMIT 1) AS found"""
-"""Settings for this transaction only, among them, in milliseconds, the time left to wait for a lock and a little more
-than all of it for a statement. With a standby, `synchronous_commit` may be stricter than `on`.
+"""Settings for this transaction only. With a standby, `synchronous_commit` may be stricter than `on`.
 
 The user's `search_path` says once where the tables are, or where to create them. From then on they are named with their
 schema, and all other names (operators, functions, types) are looked up only among the server's own. Otherwise another

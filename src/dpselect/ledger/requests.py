@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import Event, Run, has_direction
@@ -111,16 +111,16 @@ class ChargeRequest:
         note: object = "",
     ) -> ChargeRequest:
         name = short_text(account, "account")
-        if not isinstance(what, (Event, Run)):
+        if not isinstance(what, Event | Run):
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
-        text = _as_json(cast("Event | Run", what))
+        text = _as_json(what)
         words = any_text(question, "question")
         under = None if request is None else short_text(request, "request")
         if certificate is not None and not (isinstance(certificate, str) and _HASH.fullmatch(certificate)):
             raise InvalidParameterError("certificate", certificate, "a hash of 64 hexadecimal digits")
         return cls(
             account=name,
-            what=cast("Event | Run", what),
+            what=what,
             text=text,
             request=under,
             request_hash=digest("question", text, words) if words or under is not None else None,
@@ -245,9 +245,8 @@ class Attempt:
     def settled(self, act: Callable[[bool], Receipt], *, wait: float, ledger: str) -> Receipt:
         """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
 
-        Its argument is whether it may raise `ElsewhereError`, after which it is repeated, too.
-        If it is still unknown after `wait` seconds whether the entry was recorded, the error names the entry, as any
-        interrupt does, and this process remembers it in case the same question is asked again.
+        Its argument is whether it may raise `ElsewhereError`, after which it is repeated, too. If the outcome is still
+        unknown after `wait` seconds, the error names the entry, and this process remembers it for the same question.
         """
         patience, may_wait = Patience(wait), True
         try:
@@ -319,10 +318,7 @@ Store = Callable[[Receipt, str], str]
 
 
 def given_out(receipt: Receipt, release: str, keep: Store, *, place: str, wait: float, ledger: str) -> str:
-    """The result of `keep`, tried for `wait` seconds; after that the answer itself, with a warning.
-
-    A charge keeps its first answer, which is remembered until it is stored.
-    """
+    """The result of `keep`, tried for `wait` seconds; then a warning and the first answer, remembered until stored."""
     patience, unstored = Patience(wait), _Unstored(place, receipt, release)
     while True:
         held = _answers.get(receipt.hash, unstored)

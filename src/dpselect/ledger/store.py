@@ -122,7 +122,6 @@ def names_a_server(path: str) -> bool:
 
 
 CURRENT = 1
-
 _LEDGER = "dpselect_ledger"
 """One row: the ledger's id, which entries and receipts contain and copies share, and the version of its tables."""
 

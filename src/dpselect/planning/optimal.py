@@ -86,12 +86,9 @@ def optimal_ratio(mechanism: MechanismKind, *, n: int, levels: int, epsilon: flo
 
 
 def optimal_error(*, n: int, levels: int, epsilon: float) -> Bounds:
-    """The least possible expected error, averaged over the score vectors of the lattice of `optimal_ratio`.
+    """Bounds on the least expected error, averaged over the lattice of `optimal_ratio`, in units of the sensitivity.
 
     Args and Raises: as for `optimal_ratio`.
-
-    Returns:
-        Bounds on the distance of the selected score below the best, in units of the sensitivity.
 
     Proof: ``proofs/optimality.md``.
 
