@@ -207,9 +207,9 @@ def test_every_plan_says_what_draws_the_answer(name: str) -> None:
     form = filled_forms.filled(name, {**usual, **GOOD, **dates, **every_unit})
     plan = filled_forms.plan_of(form)
     assert plan is not None, form.errors
-    assert plan.why.startswith(f"Drawn by {plan.forecast.mechanism}")
-    assert hasattr(dps.mechanisms, plan.forecast.mechanism)
-    assert plan.why.endswith(plan.forecast.rule)
+    assert plan["why"].startswith(f"Drawn by {plan['forecast'].mechanism}")
+    assert hasattr(dps.mechanisms, plan["forecast"].mechanism)
+    assert plan["why"].endswith(plan["forecast"].rule)
 
 
 def test_the_help_of_a_page_has_no_words_of_the_command_line() -> None:

@@ -24,16 +24,15 @@ from dpselect.web.choosing import budget_of, planned
 from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.releasing import PREFIX, PageRequest, Stage
-from dpselect.web.words import on_page
 
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
 """Of a picture: so that a page knows it before the picture has come."""
 
-MOST_ENTRIES = 100
-"""Of a history on the page; ``dpselect ledger history`` shows all."""
+_COUNTED = "0.05 as epsilon for the number of people, under More,"
+"""In place of `wording.TO_COUNT_UNITS`, which is Python."""
 
-MOST_ROWS = 200
-"""Of an answer on the page; all are in its table."""
+_MOST_ENTRIES, _MOST_ROWS = 100, 200
+"""Of a history and of an answer on a page; ``dpselect ledger history`` and the table to download have all."""
 
 
 def question(pages: Pages, typed: Typed, id: str) -> Response:
@@ -53,7 +52,7 @@ def question(pages: Pages, typed: Typed, id: str) -> Response:
     plan = planned(form)
     if plan is None:
         return pages.error(400, "That did not work", " ".join(form.errors.values()))
-    cost = wording.cost(plan.forecast, plan.forecast.guarantee.epsilon)
+    cost = wording.cost(plan["forecast"], plan["forecast"].guarantee.epsilon)
     return pages.shown("confirm.html", site=site, asked=asked, plan=plan, cost=cost)
 
 
@@ -100,7 +99,7 @@ def _release(pages: Pages, id: str) -> Release[Any]:
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
     heads, rows = release.table()
     svg, no_chart = _drawn(pages, id, release)
-    size, only = _SIZE.search(svg), only_value(release, rows)
+    size, only, said = _SIZE.search(svg), only_value(release, rows), (*release.sentences, release.basis_missing)
     return pages.shown(
         "answer.html",
         site=pages.site if asked is None else asked.form.site,
@@ -110,9 +109,9 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         only=only,
         interval=None if only is None else _interval(release),
         heads=heads,
-        rows=rows[:MOST_ROWS],
-        left_out=max(0, len(rows) - MOST_ROWS),
-        sentences=[on_page(each) for each in (*release.sentences, release.basis_missing) if each],
+        rows=rows[:_MOST_ROWS],
+        left_out=max(0, len(rows) - _MOST_ROWS),
+        sentences=[each.replace(wording.TO_COUNT_UNITS, _COUNTED) for each in said if each],
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
         size=None if size is None else [round(float(each)) for each in size.groups()],
@@ -180,7 +179,7 @@ def account(pages: Pages, typed: Typed) -> Response:
     ledger, held = pages.site.ledger, pages.site.held
     if ledger is None or held is None:
         return pages.shown("account.html", budget=None)
-    history = [_line(each) for each in reversed(ledger.history(held.name, last=MOST_ENTRIES))]
+    history = [_line(each) for each in reversed(ledger.history(held.name, last=_MOST_ENTRIES))]
     earlier = held.entries - len(history)
     return pages.shown("account.html", account=held, budget=budget_of(held), history=history, earlier=earlier)
 

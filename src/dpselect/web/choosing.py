@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
 from typing import Any, cast
@@ -110,32 +109,20 @@ def stop_looking(pages: Pages, typed: Typed, id: str) -> Response:
     return looked(pages, typed, id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownPlan:
-    """What an answer would be worth and would cost, in sentences; `within` is as `accuracy_of` has it."""
-
-    forecast: Forecast
-    within: str
-    accuracy: str
-    promise: str
-    why: str
-    budget: Budget | None
-
-
-def planned(form: Form) -> ShownPlan | None:
-    """The plan of what was typed; None if there is none yet, with errors kept in the form."""
+def planned(form: Form) -> dict[str, Any] | None:
+    """What an answer would be worth and cost, in sentences; None, perhaps with errors in the form: there is no plan."""
     if form.epsilon is None or form.missing or form.errors or (forecast := form.forecast(form.epsilon)) is None:
         return None
     within, accuracy = accuracy_of(form, forecast)
     held, rounds = form.site.held, f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
-    return ShownPlan(
-        forecast=forecast,
-        within=within,
-        accuracy=accuracy,
-        promise=in_words(forecast.guarantee),
-        why=f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip(),
-        budget=None if held is None else budget_of(held, forecast),
-    )
+    return {
+        "forecast": forecast,
+        "within": within,
+        "accuracy": accuracy,
+        "promise": in_words(forecast.guarantee),
+        "why": f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip(),
+        "budget": None if held is None else budget_of(held, forecast),
+    }
 
 
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
@@ -163,45 +150,26 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     return within if kind.bounds_value else "", said
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What an account has left, and what an answer would leave of it, for a bar of 100 units.
+def budget_of(account: Account, forecast: Forecast | None = None) -> dict[str, Any]:
+    """What an account has left, and what an answer would leave of it, as texts, and in hundredths for a bar.
 
-    Attributes:
-        account: what it is about.
-        limit, left, after: epsilon in all, before and after the answer; as text.
-        spent, cost: parts of 100.
-        refused: why the account would refuse the answer; empty if it would accept it.
-        is_free: whether it was answered before.
+    `refused` says why the account would refuse the answer, if it would; `is_free` is whether it was answered before.
     """
-
-    account: Account
-    limit: str
-    left: str
-    after: str
-    spent: float
-    cost: float
-    refused: str
-    is_free: bool
-
-
-def budget_of(account: Account, forecast: Forecast | None = None) -> Budget:
-    """The bar of an account, for a forecast that looked at it."""
     limit, is_free = account.epsilon, forecast is not None and bool(forecast.is_answered)
     cost = Fraction(0) if forecast is None or is_free else Fraction(forecast.guarantee.epsilon)
     left = max(limit - account.spent, Fraction(0))
     spent, part = (round(float(100 * each / limit), 2) if limit else 0.0 for each in (limit - left, cost))
     refused = "" if forecast is None or forecast.fits else in_two(forecast.charge)[0]
-    return Budget(
-        account=account,
-        limit=as_text(as_written(limit)),
-        left=left_shown(account.left if forecast is None or forecast.left is None else forecast.left),
-        after=left_shown(fraction_down(max(left - cost, Fraction(0)))),
-        spent=spent,
-        cost=min(part, round(100 - spent, 2)),
-        refused=re.sub(r"(?<=[0-9])\.0(?= )", "", refused),  # as in 0.0
-        is_free=is_free,
-    )
+    return {
+        "account": account,
+        "limit": as_text(as_written(limit)),
+        "left": left_shown(account.left if forecast is None or forecast.left is None else forecast.left),
+        "after": left_shown(fraction_down(max(left - cost, Fraction(0)))),
+        "spent": spent,
+        "cost": min(part, round(100 - spent, 2)),
+        "refused": re.sub(r"(?<=[0-9])\.0(?= )", "", refused),  # as in 0.0
+        "is_free": is_free,
+    }
 
 
 ROUTES = (

@@ -19,7 +19,7 @@ from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.kinds import TYPES
 from dpselect.web.site import Site
-from dpselect.web.words import error_in_words, helped, in_two, label, said_back, title
+from dpselect.web.words import error_in_words, helped, in_two, said_back, title
 
 _MOST_EPSILON = 1000.0
 """More is a slip of the hand: probabilities may then change by a factor of more than 10^400."""
@@ -58,11 +58,6 @@ class Field:
     def name(self) -> str:
         """Of the argument."""
         return self.argument.name
-
-    @property
-    def label(self) -> str:
-        """Its name in words."""
-        return label(self.name)
 
     @property
     def help(self) -> str:

@@ -28,17 +28,9 @@ TOKEN = "token"
 FORM = "application/x-www-form-urlencoded"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -56,10 +48,6 @@ HEADERS = {
 class Guard:
     """The secrets of one server, and the addresses it answers to.
 
-    Args:
-        host: address that the server listens at.
-        port: likewise.
-
     >>> guard = Guard("127.0.0.1", 8123)
     >>> guard.is_own("127.0.0.1:8123"), guard.is_own("evil.example:8123"), guard.is_own("127.0.0.1:80")
     (True, False, False)
@@ -67,20 +55,11 @@ class Guard:
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
+        self.address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+        self.cookie = f"dpselect-{port}"  # by name: browsers send cookies to all ports of an address
         self._token: str | None = secrets.token_urlsafe(32)
         self._cookie = secrets.token_urlsafe(32)
         self._lock = Lock()
-
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie. Browsers send cookies to all ports of an address."""
-        return f"dpselect-{self.port}"
-
-    @property
-    def address(self) -> str:
-        """The address of the pages, as people type it."""
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{shown}:{self.port}/"
 
     @property
     def first_address(self) -> str:
@@ -128,7 +107,6 @@ class Guarded:
         """Answer one request."""
         if scope["type"] == "lifespan":
             await self.inner(scope, receive, send)
-            return
         if scope["type"] != "http":  # a web socket: there is none
             return
 
@@ -140,17 +118,11 @@ class Guarded:
             await send(message)
 
         request = Request(scope)
-        response = self._answered_at_once(request)
-        if response is not None:
-            await response(scope, receive, send_guarded)
+        refusal = self._answered_at_once(request)
+        body = refusal if refusal is not None else await _body(request, receive)
+        if isinstance(body, Response):
+            await body(scope, receive, send_guarded)
             return
-        body = b""
-        if request.method == "POST":
-            read = await _body(request, receive)
-            if isinstance(read, Response):
-                await read(scope, receive, send_guarded)
-                return
-            body = read
         started = False
 
         async def receive_again() -> Message:
@@ -182,8 +154,9 @@ class Guarded:
                 return page(411, "Not understood", "A form says how long it is.", close=True)
         if request.method == "GET" and request.url.path == "/" and TOKEN in request.url.query:
             given = parse_qs(request.url.query).get(TOKEN, [""])[0]
-            if guard.redeemed(given):
-                return guard.let_in(_welcome())
+            if guard.redeemed(given):  # no redirection: if another page led here, browsers would leave out the cookie
+                on = '<meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="/static/icon.svg">'
+                return guard.let_in(page(200, "dpselect", '<a href="/">Go on</a>', head=on))
         return None if guard.knows(request) else _STRANGER
 
     def _comes_from_here(self, request: Request) -> bool:
@@ -195,7 +168,9 @@ class Guarded:
 
 
 async def _body(request: Request, receive: Receive) -> bytes | Response:
-    """The whole body, unless it is too long."""
+    """The whole body of a form, unless it is too long."""
+    if request.method != "POST":
+        return b""
     length = request.headers.get("content-length", "0")
     read, more = b"", True
     too_long = page(413, "Too long", f"A form has at most {MOST_BYTES:,} bytes.")
@@ -214,20 +189,10 @@ async def _body(request: Request, receive: Receive) -> bytes | Response:
 
 def page(status: int, title: str, text: str, *, head: str = "", close: bool = False) -> HTMLResponse:
     """A page that needs nothing else: it is also shown to those who may see nothing else. Its texts are our own."""
-    body = f"<h1>{title}</h1><p>{text}</p>"
     about = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">{head}'
-    head = f"<head>{about}<title>{title}</title></head>"
-    text = f'<!doctype html><html lang="en">{head}<body><main>{body}</main></body></html>'
-    return HTMLResponse(text, status, {"connection": "close"} if close else None)
-
-
-def _welcome() -> HTMLResponse:
-    """A page that leads on to the first one.
-
-    A redirection would not do: if another page led here, browsers would leave out the cookie.
-    """
-    on = '<meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="/static/icon.svg">'
-    return page(200, "dpselect", '<a href="/">Go on</a>', head=on)
+    body = f"<body><main><h1>{title}</h1><p>{text}</p></main></body>"
+    whole = f'<!doctype html><html lang="en"><head>{about}<title>{title}</title></head>{body}</html>'
+    return HTMLResponse(whole, status, {"connection": "close"} if close else None)
 
 
 _STRANGER = page(

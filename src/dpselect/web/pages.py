@@ -22,7 +22,7 @@ from dpselect.questions.question import BY_NAME
 from dpselect.questions.words import as_text
 from dpselect.web.releasing import PageRequest, Questions
 from dpselect.web.site import Folder, Site
-from dpselect.web.words import GROUPS, does, in_few_words, label, options_in_words, title
+from dpselect.web.words import GROUPS, does, label, options_in_words, title
 
 _MOST_FIELDS = 200
 """Of a form."""
@@ -104,9 +104,9 @@ def route(path: str, handler: Callable[..., Response], method: str = "GET") -> R
 def _templates() -> Environment:
     loader = PackageLoader("dpselect.web")
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    groups = {head: [BY_NAME[name] for name in names.split()] for head, names in GROUPS.items()}
+    groups = {head: [(BY_NAME[name], called) for name, called in named.items()] for head, named in GROUPS.items()}
     known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX), "groups": groups}
     found.globals.update(known)
-    found.filters.update(as_text=as_text, title_of=title, in_few_words=in_few_words, label_of=label, does=does)
+    found.filters.update(as_text=as_text, title_of=title, label_of=label, does=does)
     found.filters.update(options_in_words=options_in_words, left=left_shown)
     return found

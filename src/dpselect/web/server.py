@@ -10,13 +10,13 @@ import errno
 import html
 import os
 import socket
-import tempfile
 import threading
 import webbrowser
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import h11
@@ -30,24 +30,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.web import answering, choosing, tables
-from dpselect.web.guards import LOOPBACK, Guard, Guarded
+from dpselect.web.guards import LOOPBACK, Guard, Guarded, page
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Folder, Site
 from dpselect.web.words import error_in_words
 
-_PATIENCE_SECONDS = 2
-"""For requests in progress, once the server is to end."""
-
 SENDING_SECONDS = 20.0
 """From the first byte of a request, or from the opening of its connection, to the last byte of its form."""
 
-_CHARGING_SECONDS = 10.0
-"""At the end, for charges in progress."""
-
 _SCRIPT = "text/javascript"
 _FILES = {"style.css": "text/css", "page.js": _SCRIPT, "htmx.min.js": _SCRIPT, "icon.svg": "image/svg+xml"}
-
-_OPENING = "Opening your browser. If no page opens, open this address in one; it works once:"
 
 
 def serve(
@@ -65,15 +57,10 @@ def serve(
     Args:
         site: what they are about; checked before anything is opened.
         folder: whose tables can be chosen; None: the table of `site` alone.
-        host: address to listen at.
-        port: 0: any that is free.
+        host, port: where to listen; port 0 is any that is free.
         reachable: whether `host` may be an address that others can reach.
         browser: whether to open the browser.
         say: gets the lines for the person who started it.
-
-    Raises:
-        InvalidParameterError: others could reach the address, or it cannot be used.
-        SelectionError: what every question of the site would raise.
     """
     if host not in LOOPBACK and not reachable:
         hint = "Others could then see the pages. If only those who may can reach it: --i-know-who-can-reach-this."
@@ -91,11 +78,12 @@ def serve(
             ws="none",
             server_header=False,
             date_header=False,
-            timeout_graceful_shutdown=_PATIENCE_SECONDS,
+            timeout_graceful_shutdown=2,  # seconds for requests in progress
         )
         server = uvicorn.Server(config)
         path = forwarding(guard.first_address) if browser and _can_open() else None
-        say("Open this address in a browser; it works once:" if path is None else _OPENING)
+        opening = "Opening your browser. If no page opens, open this address in one; it works once:"
+        say("Open this address in a browser; it works once:" if path is None else opening)
         say(guard.first_address)
         say("Ctrl-C ends it.")
         threading.Thread(target=_warm, daemon=True).start()
@@ -200,19 +188,14 @@ def forwarding(address: str) -> Path | None:
 
     The address holds the one-time token, and every user of a machine can see the arguments of a browser.
     """
-    try:
-        handle, name = tempfile.mkstemp(prefix="dpselect-", suffix=".html")  # with mode 0600
+    shown = html.escape(address)
+    head = f'<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={shown}">'
+    try:  # with mode 0600
+        with NamedTemporaryFile("wb", prefix="dpselect-", suffix=".html", delete=False) as file:
+            file.write(page(200, "dpselect", f'<a href="{shown}">Go on</a>', head=head).body)
     except OSError:
         return None
-    shown = html.escape(address)
-    with open(handle, "w", encoding="utf-8") as file:
-        file.write(
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dpselect</title>'
-            '<meta name="referrer" content="no-referrer">'
-            f'<meta http-equiv="refresh" content="0; url={shown}"></head>'
-            f'<body><a href="{shown}">Go on</a></body></html>'
-        )
-    return Path(name)
+    return Path(file.name)
 
 
 def _warm() -> None:
@@ -227,17 +210,13 @@ def _warm() -> None:
 
 
 def application(site: Site, guard: Guard, folder: Folder | None = None) -> Guarded:
-    """All pages about `site`, or a table of `folder`, behind `guard`.
-
-    >>> application(Site(), Guard("127.0.0.1", 8123)).guard.address
-    'http://127.0.0.1:8123/'
-    """
+    """All pages about `site`, or a table of `folder`, behind `guard`."""
     pages = Pages(site, folder)
 
     @asynccontextmanager
     async def until_the_end(app: Starlette) -> AsyncGenerator[None]:
         yield
-        await run_in_threadpool(pages.questions.stop, _CHARGING_SECONDS)
+        await run_in_threadpool(pages.questions.stop, 10.0)  # seconds for charges in progress
 
     routes = [*tables.ROUTES, *choosing.ROUTES, *answering.ROUTES, route("/static/{name}", _file)]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, SelectionError, Exception), _failed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,18 +23,11 @@ from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Site
 from dpselect.web.words import error_in_words
 
-LEDGER = "budget.db"
+_LEDGER = "budget.db"
 """The file of the ledger, in the folder that the server was started in."""
 
-EACH_ROW = "rows"
-"""Chosen as the unit; columns have a prefix, because one may have this name."""
-
-_COLUMN, _ACCOUNT = "column ", "account "
-NEW = "new"
-"""Chosen as the account; others have a prefix."""
-
-_FILE = "file"
-"""The field with the name of the table."""
+_ROWS, _NEW, _COLUMN, _ACCOUNT = "rows", "new", "column ", "account "
+"""Chosen as the unit or the account; names have a prefix, because one may be such a word."""
 
 _OF_ACCOUNT = (
     Argument("number", "Limit on the epsilons of all answers together.", "epsilon"),
@@ -44,15 +38,14 @@ _OF_ACCOUNT = (
 
 @dataclass(slots=True)
 class Opened:
-    """A table that is being chosen.
+    """A table that is being chosen, without a unit, and what was typed so far.
 
     Attributes:
-        site: the table, without a unit.
-        typed: what was typed so far.
         words: the words of a format that this kind of file has.
         columns: names of the columns; empty if the table cannot be read.
         accounts: open accounts of the ledger in the folder; None: the command named an account.
         errors: a sentence for each field that is wrong, by its name.
+        limits: the fields of a new account.
     """
 
     site: Site
@@ -61,22 +54,22 @@ class Opened:
     columns: list[str] = field(default_factory=list[str])
     accounts: list[Account] | None = None
     errors: dict[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def limits(self) -> list[Field]:
-        """The fields of a new account."""
-        return [*map(Field, _OF_ACCOUNT)]
+    limits: Sequence[Field] = tuple(map(Field, _OF_ACCOUNT))
 
     def text(self, name: str) -> str:
         """What an input shows."""
         usual = {"epsilon": "1", "account_name": Path(self.site.shown_source).name.partition(".")[0]}
         return self.typed.get(name, usual.get(name, ""))
 
-    def fail(self, error: SelectionError, otherwise: str) -> None:
+    @contextmanager
+    def noting(self, otherwise: str) -> Generator[None]:
         """Keep the sentence of an error beside the field that it is about, or beside another."""
-        known = {each.name for each in (*self.words, *self.limits)}
-        name = getattr(error, "name", "")
-        self.errors[name if name in known else otherwise] = error_in_words(error)
+        try:
+            yield
+        except SelectionError as error:
+            name = getattr(error, "name", "")
+            is_field = any(each.name == name for each in (*self.words, *self.limits))
+            self.errors[name if is_field else otherwise] = error_in_words(error)
 
 
 def tables(pages: Pages, typed: Typed) -> Response:
@@ -94,69 +87,59 @@ def table(pages: Pages, typed: Typed) -> Response:
 def choose(pages: Pages, typed: Typed) -> Response:
     """From now on the pages are about this table; or the page again, with what is wrong."""
     opened = _opened(pages, typed)
-    chosen = None if opened.errors else _with_unit(opened)
-    chosen = None if chosen is None else _with_account(chosen, opened)
-    if chosen is None:
+    chosen = opened.site
+    for place, choose_more in {"unit": _with_unit, "account": _with_account}.items():
+        if not opened.errors:
+            with opened.noting(place):
+                chosen = choose_more(chosen, opened)
+    if opened.errors:
         return _shown(pages, opened, status=422)
     pages.site = chosen
     return led_to("/")
 
 
-def _with_unit(opened: Opened) -> Site | None:
-    """The table with whom it protects; what is wrong is kept."""
+def _with_unit(site: Site, opened: Opened) -> Site:
     unit = opened.text("unit")
-    if unit not in (EACH_ROW, *(_COLUMN + each for each in opened.columns)):
+    if unit not in (_ROWS, *(_COLUMN + each for each in opened.columns)):
         opened.errors["unit"] = "This is needed: choose a column, or that each row is another person."
-        return None
-    site = replace(opened.site, unit=ROWS if unit == EACH_ROW else unit.removeprefix(_COLUMN))
-    try:
-        site.check()
-    except SelectionError as error:
-        opened.fail(error, "unit")
-        return None
-    return site
+        return site
+    chosen = replace(site, unit=ROWS if unit == _ROWS else unit.removeprefix(_COLUMN))
+    chosen.check()
+    return chosen
 
 
-def _with_account(site: Site, opened: Opened) -> Site | None:
-    """The table with the account that pays, if one is wanted; what is wrong is kept."""
+def _with_account(site: Site, opened: Opened) -> Site:
     wanted = opened.text("account")
     if opened.accounts is None or not wanted:
         return site
-    try:
-        ledger, name = Ledger(f"sqlite:///{_ledger_of(site)}"), wanted.removeprefix(_ACCOUNT)
-        if wanted == NEW:
-            name, delta = opened.text("account_name").strip(), opened.text("delta").strip()
-            more = {each: read("number", "delta", delta) for each in ("delta", "set_aside")} if delta else {}
-            epsilon = read("number", "epsilon", opened.text("epsilon").strip())
-            ledger.open_account(name, epsilon=epsilon, unit=site.protects, neighbours=site.neighbours, **more)
-        held = ledger.account(name)
-    except SelectionError as error:
-        opened.fail(error, "account")
-        return None
+    ledger, name = Ledger(f"sqlite:///{_ledger_of(site)}"), wanted.removeprefix(_ACCOUNT)
+    if wanted == _NEW:
+        name, delta = opened.text("account_name").strip(), opened.text("delta").strip()
+        more = {each: read("number", "delta", delta) for each in ("delta", "set_aside")} if delta else {}
+        epsilon = read("number", "epsilon", opened.text("epsilon").strip())
+        ledger.open_account(name, epsilon=epsilon, unit=site.protects, neighbours=site.neighbours, **more)
+    held = ledger.account(name)
     if (held.unit or site.protects, held.neighbours) != (site.protects, site.neighbours):
         opened.errors["account"] = f"This account protects each {held.unit}, and cannot pay for this table."
-        return None
     return replace(site, ledger=ledger, account=name)
 
 
 def _opened(pages: Pages, typed: Typed) -> Opened:
     base = pages.start
     if pages.folder is not None:
-        base = replace(base, source=typed.get(_FILE, ""), folder=pages.folder)
+        base = replace(base, source=typed.get("file", ""), folder=pages.folder)
     if base.source is None:
         raise InvalidDataError("source", None, "a table of the folder")
     _ = base.located  # before anything else is looked at
     kind = named_kind(base.source)
     words = [Field(each) for each in WORDS if kind is not None and each.name in kind.words]
     opened = Opened(replace(base, unit=None), typed, words)
-    try:
+    with opened.noting("source"):
         given: dict[str, Any] = {
             each.name: read(each.argument.kind, each.name, typed[each.name]) for each in words if typed.get(each.name)
         }
         opened.site = replace(opened.site, format=replace(base.format, **given))
         opened.columns = [each.name for each in opened.site.columns]
-    except SelectionError as error:
-        opened.fail(error, "source")
     if base.ledger is None:
         opened.accounts = []
         with suppress(SelectionError):  # said once it is to pay
@@ -168,14 +151,14 @@ def _opened(pages: Pages, typed: Typed) -> Opened:
 
 def _ledger_of(site: Site) -> str:
     """Where the ledger is, or will be: a file, and no link to one elsewhere."""
-    place = os.path.join("." if site.folder is None else site.folder.path, LEDGER)
+    place = os.path.join("." if site.folder is None else site.folder.path, _LEDGER)
     if os.path.islink(place):
-        raise InvalidDataError("source", None, f"a folder in which {LEDGER} is no link")
+        raise InvalidDataError("source", None, f"a folder in which {_LEDGER} is no link")
     return place
 
 
 def _shown(pages: Pages, opened: Opened, *, status: int = 200) -> Response:
-    return pages.shown("table.html", status=status, site=opened.site, opened=opened, ledger_file=LEDGER)
+    return pages.shown("table.html", status=status, site=opened.site, opened=opened, ledger_file=_LEDGER)
 
 
 ROUTES = (route("/tables", tables), route("/table", table), route("/table", choose, "POST"))

@@ -7,43 +7,36 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpselect.errors import InvalidParameterError, LedgerError, SelectionError
-from dpselect.questions import wording
 from dpselect.questions.question import Question
 from dpselect.questions.words import as_text, counted
 
 GROUPS = {
-    "How many": "count histogram values",
-    "Sizes and spreads": "mean median sum quantile quantiles std variance density upper_bound",
-    "The best of several": "most_common top_k least_common best_by best_price best_date",
+    "How many": {
+        "count": "number of people",
+        "histogram": "counts of values",
+        "values": "names of values",
+    },
+    "Sizes and spreads": {
+        "mean": "average",
+        "median": "middle value",
+        "sum": "sum",
+        "quantile": "percentile",
+        "quantiles": "percentiles",
+        "std": "standard deviation",
+        "variance": "variance",
+        "density": "distribution",
+        "upper_bound": "upper bound",
+    },
+    "The best of several": {
+        "most_common": "most common value",
+        "top_k": "most common values",
+        "least_common": "rarest value",
+        "best_by": "largest sum",
+        "best_price": "price to ask",
+        "best_date": "date to meet on",
+    },
 }
-"""The questions, as people look for them."""
-
-_WORDS = {
-    "count": "number of people",
-    "histogram": "counts of values",
-    "most_common": "most common value",
-    "top_k": "most common values",
-    "values": "names of values",
-    "least_common": "rarest value",
-    "sum": "sum",
-    "mean": "average",
-    "std": "standard deviation",
-    "variance": "variance",
-    "median": "middle value",
-    "quantile": "percentile",
-    "quantiles": "percentiles",
-    "upper_bound": "upper bound",
-    "density": "distribution",
-    "best_by": "largest sum",
-    "best_date": "date to meet on",
-    "best_price": "price to ask",
-}
-"""What a question is called in few words."""
-
-_ASKS = {"top_k": "What are the most common values?"}
-"""Questions whose example asks for more than the question has to."""
-
-_QUARTILES = [0.25, 0.5, 0.75]
+"""The questions, as people look for them, and what each is called in few words."""
 
 _LABELS = {
     "k": "how many values",
@@ -75,51 +68,31 @@ _LABELS = {
 
 
 def label(name: str) -> str:
-    """What a page calls an argument.
-
-    >>> label("max_rows_per_unit"), label("with_counts")
-    ('rows of one person', 'with counts')
-    """
+    """What a page calls an argument."""
     return _LABELS.get(name, name.replace("_", " "))
-
-
-def in_few_words(about: type[Question]) -> str:
-    """What a question is called in few words.
-
-    >>> from dpselect.questions.question import BY_NAME
-    >>> [in_few_words(BY_NAME[name]) for name in ("mean", "quantile")]
-    ['average', 'percentile']
-    """
-    return _WORDS.get(about.name, about.name.replace("_", " "))
 
 
 def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
     """The question as a heading; with the arguments as far as they are known.
 
     >>> from dpselect.questions.question import BY_NAME
-    >>> title(BY_NAME["top_k"])
-    'What are the most common values?'
+    >>> title(BY_NAME["top_k"]), title(BY_NAME["median"])
+    ('What are the most common values?', 'What is the median?')
     >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})
     'What are the 5 most common values, and how many have each?'
-    >>> title(BY_NAME["quantile"], {"level": 0.75}), title(BY_NAME["median"])
-    ('Below which number do 75% of the values lie?', 'What is the median?')
-    >>> title(BY_NAME["quantiles"]), title(BY_NAME["quantiles"], {"levels": [0.1, 0.5]})
-    ('What are the quartiles?', 'What are the quantiles?')
     """
     given = arguments or {}
-    if about.name == "top_k" and isinstance(k := given.get("k"), int):
+    if about.name == "top_k":
+        if not isinstance(k := given.get("k"), int):
+            return "What are the most common values?"  # its example asks for more
         asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
         counts = "how many have it" if k == 1 else "how many have each"
         return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
-    if about.name == "quantiles" and given.get("levels", _QUARTILES) != _QUARTILES:
+    if about.name == "quantiles" and given.get("levels", [0.25, 0.5, 0.75]) != [0.25, 0.5, 0.75]:
         return "What are the quantiles?"
     if about.name == "quantile" and isinstance(level := given.get("level"), float):
         return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
-    return _ASKS.get(about.name, about.asks)
-
-
-_SHOWN_LETTERS = 40
-"""Of one value of a list that is said back."""
+    return about.asks
 
 
 def said_back(name: str, listed: Sequence[Any]) -> str:
@@ -127,18 +100,12 @@ def said_back(name: str, listed: Sequence[Any]) -> str:
 
     >>> said_back("candidates", ["Paris", "Lyon", "Nice", "Rome"]), said_back("groups", ["a"])
     ('4 values: Paris, Lyon, ..., Rome', '1 group: a')
-    >>> said_back("candidates", range(1, 17))
-    '16 values: 1, 2, ..., 16'
     """
     length = listed[-1] - listed[0] + 1 if isinstance(listed, range) else len(listed)  # may be too long for len()
     ends = listed if length < 4 else (listed[0], listed[1], ..., listed[-1])
-    shown = ("..." if each is ... else _shortened(as_text(each)) for each in ends)
-    noun = "value" if name == "candidates" else name.removesuffix("s")
-    return f"{counted(length, noun)}: {', '.join(shown)}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "..."
+    texts = ("..." if each is ... else as_text(each) for each in ends)
+    shown = (text if len(text) <= 40 else f"{text[:37]}..." for text in texts)
+    return f"{counted(length, 'value' if name == 'candidates' else name.removesuffix('s'))}: {', '.join(shown)}"
 
 
 _FILE = re.compile(r"(,? or)?,? ?@file( with one per line)?(,? or @codes\.csv:column)?")
@@ -164,39 +131,20 @@ def helped(text: str) -> str:
 
 
 def options_in_words(text: str) -> str:
-    """A text with the labels of fields in place of options of a command.
-
-    >>> options_in_words("Try --thousands ',': with it 2 more rows can count.")
-    "Try thousands mark ',': with it 2 more rows can count."
-    """
+    """A text with the labels of fields in place of options of a command."""
     return _OPTION.sub(lambda found: label(found[1].replace("-", "_")), text)
 
 
-_ENOUGH = 60
-"""Characters of a help that is shown at once."""
-
-
 def in_two(text: str) -> tuple[str, str]:
-    """The first sentences of a help, and the rest.
-
-    >>> in_two("Smallest and largest value. Public, never taken from the column. If none is known, ask for one.")
-    ('Smallest and largest value. Public, never taken from the column.', 'If none is known, ask for one.')
-    """
+    """The first sentences of a help, which are shown at once, and the rest."""
     first, *rest = _SENTENCES.split(text)
-    while rest and len(first) < _ENOUGH:
+    while rest and len(first) < 60:
         first = f"{first} {rest.pop(0)}"
     return first, " ".join(rest)
 
 
 def does(about: type[Question]) -> str:
-    """What a question does, below its title.
-
-    >>> from dpselect.questions.question import BY_NAME
-    >>> does(BY_NAME["best_by"])
-    'Find the value of the column with the largest sum of the numbers in another column.'
-    >>> does(BY_NAME["top_k"])
-    'Find the most common values, best first.'
-    """
+    """What a question does, below its title."""
     said = about.does.replace("SUM", "another column").replace("COLUMN", "the column").replace("LEVEL", "a share")
     return said.replace(" K ", " ")
 
@@ -212,7 +160,8 @@ def error_in_words(error: SelectionError) -> str:
     'Expected nothing, unless values of one person is 1.'
     """
     if isinstance(error, InvalidParameterError):
-        said = re.sub("^(None|False)(?=[,: .])", "nothing", error.remedy(_spelled))
+        said = error.remedy(lambda name, value: f"{label(name)} {'' if value == 'True' else value}".rstrip())
+        said = re.sub("^(None|False)(?=[,: .])", "nothing", said)
         begin, end = ("The table cannot be read: e", " Nothing was charged.") if error.name == "source" else ("E", "")
         first, *more = _SENTENCES.split(helped(f"{begin}xpected {said}"))
         if _FOREIGN.search(first):
@@ -220,13 +169,3 @@ def error_in_words(error: SelectionError) -> str:
         return " ".join((first + end, *(each for each in more if not _FOREIGN.search(each))))
     said = error.what if isinstance(error, LedgerError) else str(error)
     return _GIVEN.sub(r"\1 \2", f"{said[:1].upper()}{said[1:]}".rstrip(".") + ".")
-
-
-def _spelled(name: str, value: str) -> str:
-    """Another argument in the sentence of an error."""
-    return label(name) if value in ("", "True") else f"{label(name)} {value}"
-
-
-def on_page(sentence: str) -> str:
-    """A sentence of the library, with a field's name in place of an argument."""
-    return sentence.replace(wording.TO_COUNT_UNITS, "0.05 as epsilon for the number of people, under More,")
