@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerLostError
-from dpselect.web.releasing import Questions, Stage, Work
+from dpselect.web.pages import Questions, Stage, Work
 from tests.web import filled_forms
 from tests.web.visitor import MEDIAN, visit
 

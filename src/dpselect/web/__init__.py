@@ -1,8 +1,7 @@
 """A page in the browser to choose, plan and release on: ``dpselect serve``. Needs the extra ``web``.
 
-One process on one machine serves one table at a time to the person who holds it. `site` is what the pages are about,
-`guards` keeps everybody else out, and `tables`, `choosing` and `answering` are groups of pages. Why it is built so:
-``docs/decisions/0027-a-page-to-ask-on.md``.
+`site` is what the pages are about, `guards` keeps others out, and `tables`, `choosing` and `answering` are groups of
+pages. Why it is built so: ``docs/decisions/0027-a-page-to-ask-on.md``.
 """
 
 from dpselect.errors import MissingExtraError

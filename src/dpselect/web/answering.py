@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -22,12 +23,9 @@ from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import as_text
 from dpselect.web.choosing import budget_of, planned
 from dpselect.web.forms import Form
-from dpselect.web.pages import Pages, Typed, led_to, route
-from dpselect.web.releasing import PREFIX, PageRequest, Stage
+from dpselect.web.pages import PREFIX, PageRequest, Pages, Stage, Typed, led_to, route
 
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
-"""Of a picture: so that a page knows it before the picture has come."""
-
 _COUNTED = "0.05 as epsilon for the number of people, under More,"
 """In place of `wording.TO_COUNT_UNITS`, which is Python."""
 
@@ -98,8 +96,8 @@ def _release(pages: Pages, id: str) -> Release[Any]:
 
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
     heads, rows = release.table()
-    svg, no_chart = _drawn(pages, id, release)
-    size, only, said = _SIZE.search(svg), only_value(release, rows), (*release.sentences, release.basis_missing)
+    svg, said = _drawn(pages, id, release), (*release.sentences, release.basis_missing)
+    size, only = _SIZE.search(svg or ""), only_value(release, rows)
     return pages.shown(
         "answer.html",
         site=pages.site if asked is None else asked.form.site,
@@ -107,7 +105,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         asked=asked,
         release=release,
         only=only,
-        interval=None if only is None else _interval(release),
+        interval=None if only is None or release.interval is None else _interval(release, *release.interval),
         heads=heads,
         rows=rows[:_MOST_ROWS],
         left_out=max(0, len(rows) - _MOST_ROWS),
@@ -115,43 +113,39 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         loud=wording.LOUD,
         promise=release.promise if release.seeded else in_words(release.guarantee),
         size=None if size is None else [round(float(each)) for each in size.groups()],
-        no_chart=no_chart,
+        can_draw=svg is not None,
         account=pages.site.held,
     )
 
 
-def _interval(release: Release[Any]) -> dict[str, Any] | None:
-    """Where a single number is in its interval, from 0 to 1, and the ends as texts; None if there is no interval."""
-    if release.interval is None:
-        return None
-    (lower, upper), number = release.interval, release.value if release.counts is None else release.counts
+def _interval(release: Release[Any], lower: float, upper: float) -> dict[str, Any]:
+    """Where a single number is in its interval, from 0 to 1, and the ends as texts."""
+    number: Any = release.value if release.counts is None else release.counts
     low, high = wording.ends_shown(lower, upper, is_amount=QUESTIONS[release.task].is_amount)
     share = round((number - lower) / (upper - lower), 4) if upper > lower else 0.5
     return {"lower": low, "upper": high, "share": share}
 
 
-def _drawn(pages: Pages, id: str, release: Release[Any]) -> tuple[str, str]:
-    """The picture of an answer, and why there is none."""
-    try:
+def _drawn(pages: Pages, id: str, release: Release[Any]) -> str | None:
+    """The picture of an answer, if it has one; None if what draws is not installed."""
+    with suppress(MissingExtraError):
         if pages.picture[0] != id:
             pages.picture = id, picture_of(release)
-        return pages.picture[1], ""
-    except MissingExtraError:
-        return "", "The library of charts is not installed here."
+        return pages.picture[1]
+    return None
 
 
 def chart(pages: Pages, typed: Typed, id: str) -> Response:
     """The picture of an answer."""
-    svg = _drawn(pages, id, _release(pages, id))[0]
-    if not svg:
-        raise HTTPException(404)
-    return Response(svg, media_type="image/svg+xml")
+    if svg := _drawn(pages, id, _release(pages, id)):
+        return Response(svg, media_type="image/svg+xml")
+    raise HTTPException(404)
 
 
 def certificate(pages: Pages, typed: Typed, id: str) -> Response:
     """The certificate as a file."""
     release = _release(pages, id)
-    return _file(f"{release.task.replace('_', '-')}-{id}.json", release.to_json() + "\n", "application/json")
+    return _file(f"{release.task.replace('_', '-')}-{id}.json", f"{release.to_json()}\n", "application/json")
 
 
 def csv_table(pages: Pages, typed: Typed, id: str) -> Response:

@@ -128,9 +128,8 @@ def planned(form: Form) -> dict[str, Any] | None:
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     """How far an answer may be from the truth, as a number in its own unit, and in a sentence.
 
-    The number is empty where the bound is about something else, such as ranks. Where it depends on how many people
-    have a value, it is that for the number that was guessed; of a standard deviation it is that of a value of 0, which
-    is the largest.
+    The number is empty where the bound is about something else, such as ranks. It is for as many people as were
+    guessed, if it depends on that; of a standard deviation it is that of a value of 0, which is the largest.
     """
     kind, people, unit = QUESTIONS[forecast.task], form.people, forecast.unit
     bound = kind.value_bound(forecast, people, 0.0) if kind.bounds_value else forecast.error_bound

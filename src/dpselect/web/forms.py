@@ -21,13 +21,8 @@ from dpselect.summaries.kinds import TYPES
 from dpselect.web.site import Site
 from dpselect.web.words import error_in_words, helped, in_two, said_back, title
 
-_MOST_EPSILON = 1000.0
-"""More is a slip of the hand: probabilities may then change by a factor of more than 10^400."""
-
-_MOST_PEOPLE = 10**12
-
-_LONGEST = 200_000
-"""Characters of one field."""
+_MOST_EPSILON, _MOST_PEOPLE, _LONGEST = 1000.0, 10**12, 200_000
+"""More epsilon is a slip of the hand, with factors above 10^400; and characters of one field."""
 
 _STARTS = frozenset({"step", "with_counts", "delta", "bins"})
 """Options of a question's example that its form begins with; all others are about the example's own column."""
@@ -40,11 +35,9 @@ _ABOUT_PEOPLE = frozenset({"mean", "std", "variance", "median", "quantile", "upp
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a form.
+    """One field of a form: what is typed into it, and what it shows at first.
 
     Attributes:
-        argument: what is typed into it.
-        default: what it shows at first.
         choices: what can be chosen, each with a label; empty: typed freely.
         part: where it stands: "main", "epsilon", "plan", "more" or "groups".
     """
@@ -219,10 +212,7 @@ class Form:
                 self.arguments[each.name] = value
 
     def _value(self, each: Field, texts: list[str]) -> Any:
-        """What was typed into a field, as the question takes it.
-
-        Files are not named here: a page could be made to show what is in them.
-        """
+        """What was typed into a field, as the question takes it."""
         if each.kind == "flag":
             return texts[0] == "on"
         if each.name == "people":
@@ -240,7 +230,7 @@ class Form:
             texts = [line.strip() for line in texts[0].splitlines() if line.strip()]
         elif each.argument.names_members:
             texts = [public.on_a_line(texts[0], each.name)]
-            if texts[0].startswith("@"):
+            if texts[0].startswith("@"):  # a page could be made to show what is in a file
                 hint = "Paste the list instead: one on each line, or separated by commas."
                 raise InvalidCandidatesError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
         stated, kind = dict[str, Any](self.typed), f"{each.name}_as"

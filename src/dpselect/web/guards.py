@@ -19,15 +19,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BYTES = 1 << 20
-"""Of a body: a list of candidates that was pasted."""
-
-TOKEN = "token"
-"""Of the address that is opened first."""
-
-FORM = "application/x-www-form-urlencoded"
+MOST_BYTES = 1 << 20  # of a body: a list of candidates that was pasted
+TOKEN, FORM = "token", "application/x-www-form-urlencoded"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"

@@ -1,10 +1,19 @@
-"""What all pages need: what they are about, what was asked so far, and the templates that show it."""
+"""What all pages need: what they are about, what was asked so far, and the templates that show it.
+
+Each question has an id, made when its confirmation is shown: however often that is sent, it is paid for once. With a
+ledger it is the request id, so the ledger, too, answers the second time at no cost; else this process keeps the answer.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import secrets
+import threading
+import warnings
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,27 +26,205 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from dpselect import __version__
+from dpselect.certificates.release import Release
+from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, SelectionError
 from dpselect.ledger.accounts import left_shown
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.words import as_text
-from dpselect.web.releasing import PageRequest, Questions
+from dpselect.web.forms import Form
 from dpselect.web.site import Folder, Site
-from dpselect.web.words import GROUPS, does, label, options_in_words, title
+from dpselect.web.words import GROUPS, does, error_in_words, label, options_in_words, title
 
-_MOST_FIELDS = 200
-"""Of a form."""
+PREFIX = "page-"
+"""Of the request ids in a ledger."""
 
-_HTMX = {
-    "allowEval": False,
-    "allowScriptTags": False,
-    "historyCacheSize": 0,
-    "includeIndicatorStyles": False,
-    "selfRequestsOnly": True,
-}
+_MOST_OPEN, _MOST_LOOKED = 1000, 50
+"""Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten."""
+
+_SCANNING = threading.Lock()
+
+_FORBIDDEN = {"allowEval": False, "allowScriptTags": False, "historyCacheSize": 0, "includeIndicatorStyles": False}
+_HTMX = {**_FORBIDDEN, "selfRequestsOnly": True}
 """What htmx must not do."""
 
 Typed = Mapping[str, str]
 """What was typed into a form, or what the address of a page says after its question mark."""
+
+
+class Stage(StrEnum):
+    """How far a question is."""
+
+    OPEN = "open"
+    READING = "reading"
+    ANSWERED = "answered"
+    STOPPED = "stopped"
+    REFUSED = "refused"
+    LOST = "lost"
+
+
+class StoppedError(Exception):
+    """Raised within a scan that nobody waits for any more."""
+
+
+@dataclass(eq=False, slots=True)
+class Work:
+    """Something that reads the rows: how far, what came out, why nothing did, or what went wrong all the same."""
+
+    stage: Stage = Stage.OPEN
+    fraction: float = 0.0
+    result: Any = None
+    refused: str = ""
+    note: str = ""
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _lock: Any = field(default_factory=threading.Lock)
+    _thread: threading.Thread | None = None
+
+    def start(self, act: Callable[[Callable[[float], None]], Any]) -> bool:
+        """Begin, unless it runs or has ended well or for good; whether it began."""
+        with self._lock:
+            if self.stage in (Stage.READING, Stage.ANSWERED, Stage.LOST):
+                return False
+            self.stage, self.fraction, self.refused, self.note = Stage.READING, 0.0, "", ""
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, args=(act,), daemon=True)
+            self._thread.start()
+            return True
+
+    def stop(self, seconds: float = 0.0) -> None:
+        """Stop reading, and wait for the end as long as this. What has been charged by now is answered all the same."""
+        self._stop.set()
+        self.wait(seconds)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, but no longer than this."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _advance(self, fraction: float) -> None:
+        if self._stop.is_set():
+            raise StoppedError
+        self.fraction = fraction
+
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """Wait for other scans to end: they would share the disk and the memory, and warnings are of a process."""
+        while not _SCANNING.acquire(timeout=0.1):
+            self._advance(0.0)
+        try:
+            self._advance(0.0)
+            yield
+        finally:
+            _SCANNING.release()
+
+    def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
+        stage, said = Stage.REFUSED, ""
+        try:
+            with self._alone(), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", AnswerNotStoredWarning)
+                self.result = act(self._advance)
+            stage = Stage.ANSWERED
+            self.note = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
+        except StoppedError:
+            stage = Stage.STOPPED
+        except AnswerLostError as error:
+            stage, said = Stage.LOST, str(error)
+        except SelectionError as error:
+            said = error_in_words(error)
+        except Exception as error:  # noqa: BLE001 - its text may quote a row
+            said = f"unexpected {type(error).__name__}; nothing was shown. Please report it."
+        with self._lock:
+            self.refused, self.stage = said, stage
+
+
+@dataclass(eq=False, slots=True)
+class PageRequest:
+    """One question, from its confirmation, with the stamp that the table had then, to its answer."""
+
+    id: str
+    form: Form
+    epsilon: float
+    stamp: str
+    work: Work = field(default_factory=Work)
+
+    @property
+    def release(self) -> Release[Any] | None:
+        """The answer, if there is one."""
+        return self.work.result if self.work.stage is Stage.ANSWERED else None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the table was written after the confirmation had been shown: it can only be asked anew."""
+        return self.form.site.stamp != self.stamp
+
+    def start(self) -> None:
+        """Read the rows, charge and draw, unless that was begun before."""
+        self.work.start(self._answer)
+
+    def _answer(self, progress: Callable[[float], None]) -> Release[Any]:
+        site = self.form.site
+        if self.is_outdated:
+            why = "The table was written after this page had been opened: its files differ in size or time."
+            raise SelectionError(
+                f"{why} Nothing was read or charged. See whether the question still fits, and ask again."
+            )
+        more = {} if site.ledger is None else {"request": PREFIX + self.id}
+        release = self.form.reply(site.data(progress), self.epsilon, **more)
+        counted = None if release.usable is None or release.where else release.usable.count
+        if isinstance(counted, int):  # was released, and is better than a guess
+            site.people = str(max(counted, 1))
+        return release
+
+
+class Questions:
+    """All questions of this process, by id."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, PageRequest] = {}
+        self._looked: dict[str, Work] = {}
+        self._lock = threading.Lock()
+
+    def confirm(self, form: Form, epsilon: float) -> PageRequest:
+        """A question that waits for its confirmation."""
+        asked = PageRequest(secrets.token_hex(8), form, epsilon, form.site.stamp)
+        with self._lock:
+            self._asked[asked.id] = asked
+            unused = [each.id for each in self._asked.values() if each.work.stage is Stage.OPEN]
+            for id in unused[:-_MOST_OPEN]:
+                del self._asked[id]
+        return asked
+
+    def find(self, id: str) -> PageRequest | None:
+        """The question of this id."""
+        return self._asked.get(id)
+
+    @property
+    def answered(self) -> list[PageRequest]:
+        """Those with an answer, the latest first."""
+        with self._lock:
+            return [each for each in reversed(self._asked.values()) if each.release is not None]
+
+    def look(self, act: Callable[[Callable[[float], None]], Any]) -> str:
+        """Begin to read the rows for the holder's eyes; the id of the work."""
+        id, work = secrets.token_hex(8), Work()
+        with self._lock:
+            self._looked[id] = work
+            ended = [each for each, held in self._looked.items() if held.stage not in (Stage.OPEN, Stage.READING)]
+            for each in ended[:-_MOST_LOOKED]:
+                del self._looked[each]
+        work.start(act)
+        return id
+
+    def looked(self, id: str) -> Work | None:
+        """What was begun by `look`."""
+        return self._looked.get(id)
+
+    def stop(self, seconds: float) -> None:
+        """Stop all reading, and wait for what is being charged."""
+        with self._lock:
+            every = [*(each.work for each in self._asked.values()), *self._looked.values()]
+        for patience in (0.0, seconds):
+            for work in every:
+                work.stop(patience)
 
 
 @dataclass(slots=True)
@@ -45,11 +232,9 @@ class Pages:
     """What all pages need.
 
     Attributes:
-        site: what they are about now.
+        site: what they are about now; `start`: what the command said of every table.
         folder: whose tables can be chosen; None: the table was named in the command.
-        questions: what was asked so far.
         picture: of the latest answer that was looked at, with its id: a page and its picture come one after the other.
-        start: what the command said of every table.
     """
 
     site: Site
@@ -92,7 +277,7 @@ def route(path: str, handler: Callable[..., Response], method: str = "GET") -> R
         if request.method == "POST":
             text = (await request.body()).decode("utf-8", errors="replace")
             try:
-                typed = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+                typed = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
             except ValueError:
                 raise HTTPException(400) from None
         return await run_in_threadpool(handler, request.app.state.pages, typed, **request.path_params)

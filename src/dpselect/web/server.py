@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import html
-import os
 import socket
 import threading
 import webbrowser
@@ -98,10 +97,7 @@ def serve(
 
 
 class Connection(H11Protocol):
-    """A connection whose requests arrive whole within `SENDING_SECONDS`, or that is closed.
-
-    Answers may take as long as they take: the time ends with the last byte that the browser sends.
-    """
+    """A connection whose requests arrive whole within `SENDING_SECONDS`, or that is closed; answers have all time."""
 
     _end: asyncio.TimerHandle | None = None
     _is_begun = False
@@ -148,20 +144,14 @@ def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens, or an error in our words."""
     if not 0 <= port <= 65535:
         raise InvalidParameterError("port", port, "a whole number from 0 to 65535; 0 is any that is free")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    how: dict[str, Any] = {"family": socket.AF_INET6, "dualstack_ipv6": socket.has_dualstack_ipv6()}
     try:
-        if os.name == "posix":  # elsewhere it would let two programs share a port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen()
+        return socket.create_server((host, port), **how if ":" in host else {})
     except OSError as failure:
-        listener.close()
         if failure.errno in (errno.EADDRINUSE, errno.EACCES):
             hint = "Another program uses it, perhaps another dpselect serve. Without --port, a free one is taken."
             raise InvalidParameterError("port", port, "a port that is free", hint) from None
         raise InvalidParameterError("host", Shown(repr(host)), "an address of this machine") from None
-    return listener
 
 
 def _can_open() -> bool:
@@ -170,8 +160,7 @@ def _can_open() -> bool:
         found = webbrowser.get()
     except webbrowser.Error:
         return False
-    text_only = isinstance(found, webbrowser.GenericBrowser) and not isinstance(found, webbrowser.BackgroundBrowser)
-    return not text_only
+    return isinstance(found, webbrowser.BackgroundBrowser) or not isinstance(found, webbrowser.GenericBrowser)
 
 
 def _open(path: Path, say: Callable[[str], None]) -> None:

@@ -41,11 +41,10 @@ class Opened:
     """A table that is being chosen, without a unit, and what was typed so far.
 
     Attributes:
-        words: the words of a format that this kind of file has.
+        words, limits: the fields of a format that this kind of file has, and of a new account.
         columns: names of the columns; empty if the table cannot be read.
         accounts: open accounts of the ledger in the folder; None: the command named an account.
         errors: a sentence for each field that is wrong, by its name.
-        limits: the fields of a new account.
     """
 
     site: Site
@@ -81,7 +80,8 @@ def tables(pages: Pages, typed: Typed) -> Response:
 
 def table(pages: Pages, typed: Typed) -> Response:
     """One table: its columns, and what has to be said of it. Nothing is chosen yet."""
-    return _shown(pages, _opened(pages, typed))
+    opened = _opened(pages, typed)
+    return pages.shown("table.html", site=opened.site, opened=opened, ledger_file=_LEDGER)
 
 
 def choose(pages: Pages, typed: Typed) -> Response:
@@ -93,7 +93,7 @@ def choose(pages: Pages, typed: Typed) -> Response:
             with opened.noting(place):
                 chosen = choose_more(chosen, opened)
     if opened.errors:
-        return _shown(pages, opened, status=422)
+        return pages.shown("table.html", status=422, site=opened.site, opened=opened, ledger_file=_LEDGER)
     pages.site = chosen
     return led_to("/")
 
@@ -155,10 +155,6 @@ def _ledger_of(site: Site) -> str:
     if os.path.islink(place):
         raise InvalidDataError("source", None, f"a folder in which {_LEDGER} is no link")
     return place
-
-
-def _shown(pages: Pages, opened: Opened, *, status: int = 200) -> Response:
-    return pages.shown("table.html", status=status, site=opened.site, opened=opened, ledger_file=_LEDGER)
 
 
 ROUTES = (route("/tables", tables), route("/table", table), route("/table", choose, "POST"))
