@@ -295,8 +295,8 @@ def one_of_several(value: object, place: int, count: int) -> Shown:
 
 
 def printable(text: str) -> str:
-    """`text`, unless it would move the cursor, or worse; then as Python writes it."""
-    return text if text.isprintable() else repr(text)
+    """`text` on one line, with anything that would move the cursor, or worse, written as Python writes it."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def describe(value: object) -> str:

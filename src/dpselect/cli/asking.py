@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
 from dpselect.certificates.tables import lines
 from dpselect.cli.commands import OF_ALL, Table, shared, with_options
-from dpselect.cli.streams import escaped, escaped_lines, refuse_unread, say, scan_progress, table
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.cli.streams import printable_lines, refuse_unread, say, scan_progress, table
+from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
@@ -108,7 +108,7 @@ def run(
         forecast = planned.forecast()
         if forecast.unchecked and (quiet or as_json):  # otherwise it is one of the sentences
             say(f"{forecast.unchecked}: computed from the arguments alone, no column is checked.")
-        print(forecast.to_json() if as_json else escaped_lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
+        print(forecast.to_json() if as_json else printable_lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
         return REFUSED if forecast.fits is False else 0
     refuse_unread()
     folder = f"{Path(plan).stem}-answers" if out is None else out
@@ -118,8 +118,8 @@ def run(
         print(answers.to_json())
         return 0
     if not quiet:
-        print(escaped_lines(_as_typed(f"{answers}\n")))
-    print(f"Written to {escaped(folder)}: answers.json, report.html and certificates.")
+        print(printable_lines(_as_typed(f"{answers}\n")))
+    print(f"Written to {printable(folder)}: answers.json, report.html and certificates.")
     return 0
 
 
@@ -228,19 +228,19 @@ def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | No
 def shown(release: Release, *, quiet: bool = False) -> str:
     """What is printed of the release; nothing else is written to standard output."""
     if quiet:
-        return "\n".join(map(escaped, lines(release)))
+        return "\n".join(map(printable, lines(release)))
     heads, rows = release.table()
     right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
     missing = _as_typed(release.basis_missing)
     sentences = release.promise, *release.sentences, missing, _provenance(release)
-    return "\n".join([table(heads, rows, right=right), "", *map(escaped, filter(None, sentences))])
+    return "\n".join([table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])
 
 
 def warning(release: Release) -> str:
     """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
     if release.seeded:
         return release.promise
-    return escaped(release.basis) if wording.LOUD in release.basis else ""
+    return printable(release.basis) if wording.LOUD in release.basis else ""
 
 
 def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
@@ -249,8 +249,8 @@ def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
         return as_text(forecast.guarantee.epsilon)
     text = _as_typed(str(forecast))
     for name in (forecast.unit, forecast.column):
-        text = text.replace(name, escaped(name))
-    return escaped_lines(text)
+        text = text.replace(name, printable(name))
+    return printable_lines(text)
 
 
 def _as_typed(text: str) -> str:

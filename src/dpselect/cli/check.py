@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from dpselect.arguments import OF_VIEWS, Argument
 from dpselect.cli.asking import format_of, values_of
 from dpselect.cli.commands import GROUPS, OF_ALL, OF_GROUPS, OF_QUESTION, SHARED, UNSHOWN, Table, shared, with_options
-from dpselect.cli.streams import escaped, say, scan_progress
+from dpselect.cli.streams import say, scan_progress
+from dpselect.errors import printable
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
 from dpselect.session.described import seen
@@ -78,9 +79,9 @@ def columns(source: Table, **given: Any) -> None:
 
     found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
     _warn_in_a_pipe("Its first line may be somebody's row")
-    width = max(len(escaped(each.name)) for each in found)
+    width = max(len(printable(each.name)) for each in found)
     for each in found:
-        print(f"{escaped(each.name):<{width}}  {'' if each.holds is Holds.ANYTHING else each.holds}".rstrip())
+        print(f"{printable(each.name):<{width}}  {'' if each.holds is Holds.ANYTHING else each.holds}".rstrip())
 
 
 def _warn_in_a_pipe(what: str) -> None:

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpselect.checks import text_of
-from dpselect.cli.streams import escaped, escaped_lines
-from dpselect.errors import InvalidParameterError, Shown, did_you_mean, typed
+from dpselect.cli.streams import printable_lines
+from dpselect.errors import InvalidParameterError, Shown, did_you_mean, printable, typed
 
 if TYPE_CHECKING:
     from dpselect.certificates.checking import Checked
@@ -44,7 +44,7 @@ def verify(certificate: str, *, ledger: str | None = None, as_json: bool = False
         print(json.dumps(found, sort_keys=True))
         return
     for sentence in filter(None, _told(checked)):
-        print(escaped(sentence))  # a forger may have written anything into a name
+        print(printable(sentence))  # a forger may have written anything into a name
 
 
 def _told(checked: Checked) -> Iterator[str]:
@@ -123,7 +123,7 @@ def audit(
     try:
         module = import_module(place)
     except Exception as error:  # noqa: BLE001 - a module may raise anything
-        what = Shown(f"<{type(error).__name__} while {escaped(place)!r} was imported>")
+        what = Shown(f"<{type(error).__name__} while {printable(place)!r} was imported>")
         raise InvalidParameterError("sampler", what, "MODULE:FUNCTION, as in mine:noisy_count") from None
 
     report = dps.audit(
@@ -134,7 +134,7 @@ def audit(
         draws=draws,
         confidence=confidence,
     )
-    print(escaped_lines(json.dumps(asdict(report) | {"broken": report.broken}) if as_json else str(report)))
+    print(printable_lines(json.dumps(asdict(report) | {"broken": report.broken}) if as_json else str(report)))
     return int(report.broken)
 
 

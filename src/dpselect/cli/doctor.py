@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpselect import PermuteAndFlip, __version__
-from dpselect.cli.streams import escaped
+from dpselect.errors import printable
 
 
 class Finding(NamedTuple):
@@ -83,7 +83,7 @@ def _next(needed: Sequence[Finding], findings: Sequence[Finding]) -> str:
     if any(each.works and each.what == _EXTRAS["web"][0] for each in findings):
         return "dpselect serve"
     tables = sorted(each.name for each in Path().glob("*") if each.suffix.lower() in (".csv", ".parquet"))
-    return f"dpselect columns {escaped(shlex.quote(tables[0])) if tables else 'people.csv, or another file of yours'}"
+    return f"dpselect columns {printable(shlex.quote(tables[0])) if tables else 'people.csv, or another file of yours'}"
 
 
 def _core() -> Finding:

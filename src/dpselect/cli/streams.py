@@ -87,21 +87,19 @@ def say(text: str) -> None:
         print("dpselect:", " ".join(text.split()), file=sys.stderr)
 
 
-def escaped(text: str) -> str:
-    """`text` on one line, with anything that would move the cursor, or worse, written as Python writes it."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+def printable_lines(text: str) -> str:
+    """`printable`, of each line."""
+    from dpselect.errors import printable
 
-
-def escaped_lines(text: str) -> str:
-    """The same of each line."""
-    return "\n".join(map(escaped, text.split("\n")))
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """Rows below their heads, escaped: ruled for people on a terminal, for pipes as `text_table` has them."""
+    """Rows below their heads, printable: ruled for people on a terminal, for pipes as `text_table` has them."""
+    from dpselect.errors import printable
     from dpselect.questions.wording import text_table
 
-    heads, rows = [*map(escaped, heads)], [[*map(escaped, row)] for row in rows]
+    heads, rows = [*map(printable, heads)], [[*map(printable, row)] for row in rows]
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
         from rich.console import Console

@@ -87,9 +87,7 @@ def _found(pages: Pages, id: str) -> tuple[PageRequest | None, Release[Any] | No
 
 
 def _release(pages: Pages, id: str) -> Release[Any]:
-    """The answer of the address, or no such page."""
-    release = _found(pages, id)[1]
-    if release is None:
+    if (release := _found(pages, id)[1]) is None:
         raise HTTPException(404)
     return release
 

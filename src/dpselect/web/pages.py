@@ -35,12 +35,9 @@ from dpselect.web.forms import Form
 from dpselect.web.site import Folder, Site
 from dpselect.web.words import GROUPS, does, error_in_words, label, options_in_words, title
 
-PREFIX = "page-"
-"""Of the request ids in a ledger."""
-
+PREFIX = "page-"  # of the request ids in a ledger
+# Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten.
 _MOST_OPEN, _MOST_LOOKED = 1000, 50
-"""Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten."""
-
 _SCANNING = threading.Lock()
 
 _FORBIDDEN = {"allowEval": False, "allowScriptTags": False, "historyCacheSize": 0, "includeIndicatorStyles": False}

@@ -103,10 +103,8 @@ class Site:
     @property
     def columns(self) -> Sequence[Column]:
         """The columns of the table, for the holder's eyes."""
-        said = declared(self.format)
-        return self._remembered(
-            "columns", lambda: open_table(self.located, table=self.table, format=said).engine
-        ).columns
+        how: dict[str, Any] = {"table": self.table, "format": declared(self.format)}
+        return self._remembered("columns", lambda: open_table(self.located, **how).engine.columns)
 
     def dry(self) -> DryRun:
         """All questions without a row; the account is looked at."""
