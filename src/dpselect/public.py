@@ -11,12 +11,12 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
-from fractions import Fraction
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from dpselect.arguments import Argument, decimal, read
-from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.kinds import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
 
@@ -27,7 +27,6 @@ _ALMOST_A_RANGE = re.compile(
     r"(?=.*[0-9])\s*([+-]?[.]?[0-9][0-9.eE/+-]*)?\s*(\.{2,}|\N{HORIZONTAL ELLIPSIS})\s*([+-]?[.]?[0-9][0-9.eE/+-]*)?\s*"
 )
 _DASHED = re.compile(r"\s*([+-]?[0-9]{1,19})\s*[-\N{EN DASH}]\s*([+-]?[0-9]{1,19})\s*")
-"""Two whole numbers with a dash between them: a range, as people write it elsewhere."""
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
 _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
@@ -37,8 +36,6 @@ _BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
 _ONE_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _INTERVAL = re.compile(rf"\s*({_ONE_NUMBER})?\s*[.][.]\s*({_ONE_NUMBER})?\s*")
 _DATES = re.compile(r"\s*([0-9]{4}-[0-9]{2}-[0-9]{2})[.][.]([0-9]{4}-[0-9]{2}-[0-9]{2})\s*")
-_LONGEST_INTERVAL = 200
-"""Characters."""
 _FORMS = "a range a..b, a list x,y,z, @file with one per line, or @codes.csv:column"
 
 
@@ -58,12 +55,10 @@ def listed(
             comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one member a line, blank lines
             ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
         argument: the name of the argument. Prices are numbers; dates remain texts, which the question reads.
-        kind: the type of the members, if stated.
+        kind: the type of the members, if stated. Unless it is text, what nearly looks like a range or a Python list is
+            refused instead of being read as a single member.
         fitting: otherwise the types that the column can match; the first one that all members look like is used. If
-            there are none, integers, booleans or text. A range is always of whole numbers, whether or not the column
-            can match it. Text that nearly looks like a range, or like a Python list, is refused unless `kind` is
-            text, instead of being read as a single member. So are decimals, unless `kind` or `fitting` says what
-            they are.
+            there are none, integers, booleans or text, but no decimals. A range is always of whole numbers.
         private: path or glob of the table of the question, from which nothing may be listed.
         may_be_one: whether a list of one leaves something to ask.
 
@@ -88,14 +83,18 @@ def listed(
     if (column := _of_column(text, kind=in_file, private=private, argument=argument)) is not None:
         return _several(column, text, argument, may_be_one=may_be_one)
     if kind is not CandidateKind.TEXT and _ALMOST_A_LIST.fullmatch(text):
-        raise _almost_a_list(text, argument)
-    if kind is not CandidateKind.TEXT and tuple(fitting) != (CandidateKind.TEXT,):
+        hint = "Write a list with commas, no brackets or single quotes."
+        if argument != "where":  # whose type is the column's
+            hint += f" If these are part of a text: --{argument}-as text."
+        raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
+    of_text = tuple(fitting) == (CandidateKind.TEXT,)
+    if kind is not CandidateKind.TEXT and not of_text:
         _refuse_dashed(text, argument)
     found = _members(text, private=private, argument=argument)
     if isinstance(found, range):
-        if kind is None and tuple(fitting) == (CandidateKind.TEXT,):
+        if kind is None and of_text:
             hint = f"The column holds text. To read the whole numbers as text, use --{argument}-as text."
-            raise InvalidCandidatesError(argument, _shown(text), f"{argument} of the column's type", hint)
+            raise InvalidCandidatesError(argument, typed(text), f"{argument} of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
             return _several(found, text, argument, may_be_one=may_be_one)
         # Checked as numbers first, so that a range that is too long is refused before it is listed.
@@ -103,7 +102,9 @@ def listed(
         found = list(map(str, found))
     dotted = (member for member in found if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
     if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
-        raise _almost_a_range(text, argument)
+        hint = "A range is of whole numbers and stands alone. List dates, decimals and other values, or put them in a"
+        hint += f" @file. If two dots are part of a text: --{argument}-as text."
+        raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
     _several(found, text, argument, may_be_one=may_be_one)
     if kind is None:
         kind = fitting[0] if len(fitting) == 1 else kind_of(found, _NUMBERS if fitting else _UNTYPED)
@@ -112,7 +113,7 @@ def listed(
         elif not fitting and _are_decimals(found):
             how = f"--{argument}-as text to compare them as text, or number (0.5 is 0.50)"
             hint = f"The table does not say whether they are text. Use {how}."
-            raise InvalidCandidatesError(argument, _shown(text), "a type for these decimals", hint)
+            raise InvalidCandidatesError(argument, typed(text), "a type for these decimals", hint)
         elif kind is CandidateKind.INTEGER and _are_decimals(found):
             kind = CandidateKind.NUMBER  # refused by the question, which knows the type of the column
     convert = CONVERSIONS[kind]
@@ -134,7 +135,7 @@ def _refuse_dashed(text: str, argument: str) -> None:
         return
     as_text = " If it is one text: --groups-as text." if argument == "groups" else ""
     hint = f"Did you mean {int(found[1])}..{int(found[2])}?{as_text}"
-    raise InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
+    raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
 
 
 def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = False) -> Listed:
@@ -145,35 +146,18 @@ def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = Fal
         hint = (
             f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"
         )
-        raise InvalidCandidatesError(argument, _shown(text), f"at least two {argument}", hint)
+        raise InvalidCandidatesError(argument, typed(text), f"at least two {argument}", hint)
     return listed
 
 
-def _almost_a_list(text: str, argument: str) -> InvalidCandidatesError:
-    hint = "Write a list with commas, no brackets or single quotes."
-    if argument != "where":  # whose type is the column's
-        hint += f" If these are part of a text: --{argument}-as text."
-    return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
-
-
-def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
-    hint = (
-        "A range is of whole numbers and stands alone. List dates, decimals and other values, or put them in a @file."
-    )
-    hint += f" If two dots are part of a text: --{argument}-as text."
-    return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
-
-
-def _prices(text: str, private: str) -> range | Sequence[int | float | Fraction]:
+def _prices(text: str, private: str) -> range | Sequence[Any]:
     _refuse_dashed(text, "prices")
-    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
-    given = _members(text, private=private, argument="prices") if column is None else column
-    given = _several(given, text, "prices")
+    given = _texts(text, "prices", private)
     if isinstance(given, range):
         return given
     listed = [member for member in given if isinstance(member, str)]
     if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
-        return cast("Sequence[int | float | Fraction]", given)
+        return given
     if not all(map(DECIMAL.fullmatch, listed)):
         raise InvalidCandidatesError("prices", Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
     return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in listed]
@@ -183,10 +167,14 @@ def _dates(text: str, private: str) -> range | Sequence[Member]:
     """Texts, which the question reads as dates."""
     if ".." in text and not text.startswith("@"):
         expected = "dates separated by commas, or @file with one per line"
-        raise InvalidCandidatesError("dates", _shown(text), expected, "For all dates from a first to a last: --bounds.")
-    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="dates")
-    listed = _members(text, private=private, argument="dates") if column is None else column
-    return _several(listed, text, "dates")
+        raise InvalidCandidatesError("dates", typed(text), expected, "For all dates from a first to a last: --bounds.")
+    return _texts(text, "dates", private)
+
+
+def _texts(text: str, argument: str, private: str) -> range | Sequence[Member]:
+    """The members as they are written; of a Parquet file as they are."""
+    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument=argument)
+    return _several(_members(text, private=private, argument=argument) if column is None else column, text, argument)
 
 
 def value_of(
@@ -206,10 +194,6 @@ def value_of(
             if it is stated.
         kinds: the types that a column can match.
         private: see `listed`.
-
-    Raises:
-        InvalidDataError: there is no such column.
-        InvalidParameterError: it is no such value.
     """
     named = {"groups": "by", "where": "where"}.get(argument.name, "column")
 
@@ -231,15 +215,7 @@ def value_of(
 def conditions(
     written: Iterable[str], kinds: Callable[[str], Sequence[CandidateKind]], *, private: str
 ) -> dict[str, Any]:
-    """Conditions on rows, by the names of their columns: ``age=18..65``, ``age=18..`` or ``region=north,south``.
-
-    Args:
-        written: the texts.
-        kinds: the types that a column can match.
-        private: see `listed`.
-
-    Raises:
-        InvalidParameterError: one is no such text, or a column has two.
+    """Conditions on rows, by the names of their columns, each once: ``age=18..65`` or ``region=north,south``.
 
     >>> conditions(["age=18..", "region=north,south"], lambda column: (), private="people.csv")
     {'age': (Decimal('18'), None), 'region': ['north', 'south']}
@@ -250,12 +226,12 @@ def conditions(
         column = column.strip()
         if not separator or not column or column in found:
             hint = "Each column once." if column in found else ""
-            raise InvalidParameterError("where", _shown(text), "a column and what it has to be: age=18..65", hint)
+            raise InvalidParameterError("where", typed(text), "a column and what it has to be: age=18..65", hint)
         ends = interval(condition)
         if ends is None and ".." in condition and not condition.strip().startswith(('"', "@")):
             expected = "two ends such as 18..65, 18.. or 2026-01-01..2026-01-31, or a list of values"
             hint = "A value that has two dots itself stands in double quotes."
-            raise InvalidParameterError("where", _shown(text), expected, hint)
+            raise InvalidParameterError("where", typed(text), expected, hint)
         found[column] = ends or listed(condition, "where", fitting=kinds(column), private=private, may_be_one=True)
     return found
 
@@ -266,7 +242,7 @@ def interval(text: object) -> tuple[Any, Any] | None:
     >>> interval("18.."), interval("0.5..1.5"), interval("north")
     ((Decimal('18'), None), (Decimal('0.5'), Decimal('1.5')), None)
     """
-    if not isinstance(text, str) or len(text) > _LONGEST_INTERVAL:
+    if not isinstance(text, str) or len(text) > 200:
         return None
     if (days := _DATES.fullmatch(text)) is not None:
         return days[1], days[2]
@@ -278,11 +254,7 @@ def interval(text: object) -> tuple[Any, Any] | None:
 
 
 def on_a_line(text: str, argument: str) -> str:
-    """Lines as a list with commas, each quoted if it has one itself.
-
-    Raises:
-        InvalidCandidatesError: there are both lines and commas, of which only one can separate.
-    """
+    """Lines as a list with commas, each quoted if it has one itself; a text of both lines and commas is refused."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 2:
         return text
@@ -308,14 +280,7 @@ def _one(line: str) -> str | None:
 
 
 def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:
-    """The members that ``@codes.csv:column`` names; None if `text` has another form.
-
-    Args:
-        text: see `listed`.
-        kind: the type to read from a CSV file; a Parquet file states its types.
-        private: see `listed`.
-        argument: its name in errors.
-    """
+    """The members that ``@codes.csv:column`` names; None if it has another form. A Parquet file states its types."""
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
         return None
@@ -323,55 +288,45 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
 
     path, column = table.groups()
     _refuse_private(path, private, text, argument)
-    typed = path.lower().endswith(".parquet")
     try:
-        return candidates_from(path, column=column, kind=None if typed else kind)
+        return candidates_from(path, column=column, kind=None if path.lower().endswith(".parquet") else kind)
     except InvalidCandidatesError as refused:  # named like the Python argument
         at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""
-        raise InvalidCandidatesError(argument, _shown(text), refused.expected + at, refused.hint) from None
+        raise InvalidCandidatesError(argument, typed(text), refused.expected + at, refused.hint) from None
 
 
 def _members(text: str, *, private: str, argument: str) -> range | list[str]:
     """The members that `text` lists, not yet read as numbers or dates; a range is one of whole numbers."""
     if text.startswith("@"):
         _refuse_private(text[1:], private, text, argument)
-        if _LOOKS_LIKE_A_TABLE.fullmatch(text) and os.path.isfile(text[1:]):
-            raise _without_column(text, argument)
-        return _lines(text[1:], argument)
+        return _lines(text, argument)
     if found := _RANGE.fullmatch(text):
         first, last = (int(end) for end in found.groups())
         if first > last:
-            raise InvalidCandidatesError(argument, _shown(text), "a range a..b with a <= b")
+            raise InvalidCandidatesError(argument, typed(text), "a range a..b with a <= b")
         return range(first, last + 1)
-    return _listed(text, argument)
-
-
-def _lines(path: str, argument: str) -> list[str]:
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            return [line for line in file.read().split("\n") if line.strip()]
-    except (OSError, ValueError):  # also a NUL in the path, and bytes that are not UTF-8
-        expected = "a readable text file in UTF-8" if os.path.isfile(path) else "an existing file behind the @"
-        raise InvalidCandidatesError(argument, Shown(repr("@" + path)), expected) from None
-
-
-def _without_column(text: str, argument: str) -> InvalidCandidatesError:
-    """A table without the name of a column: its first line would be read as a candidate."""
-    if not text.lower().endswith((".csv", ".parquet")):
-        expected = "@file with one per line, or a column of a .csv or .parquet file"
-        return InvalidCandidatesError(argument, _shown(text), expected)
-    hint = "If the file is a list with one per line, end its name in .txt."
-    return InvalidCandidatesError(argument, _shown(text), f"the name of a column after it, such as {text}:code", hint)
-
-
-def _listed(text: str, argument: str) -> list[str]:
     try:
         (listed,) = csv.reader([text], strict=True, skipinitialspace=True)
     except (csv.Error, ValueError):
         listed = []
     if not listed or not all(member.strip() for member in listed):
-        raise InvalidCandidatesError(argument, _shown(text), _FORMS)
+        raise InvalidCandidatesError(argument, typed(text), _FORMS)
     return listed
+
+
+def _lines(text: str, argument: str) -> list[str]:
+    """The lines of the file behind the @. Of a table the first one would be read as a candidate."""
+    hint, is_there = "", os.path.isfile(text[1:])
+    if is_there and text.lower().endswith((".csv", ".parquet")):
+        expected, hint = f"the name of a column after it, such as {text}:code", "If the file is a list with one per"
+        hint += " line, end its name in .txt."
+    elif is_there and _LOOKS_LIKE_A_TABLE.fullmatch(text):
+        expected = "@file with one per line, or a column of a .csv or .parquet file"
+    else:
+        expected = "a readable text file in UTF-8" if is_there else "an existing file behind the @"
+        with suppress(OSError, ValueError), open(text[1:], encoding="utf-8-sig") as file:  # also a NUL in the path
+            return [line for line in file.read().split("\n") if line.strip()]
+    raise InvalidCandidatesError(argument, Shown(repr(text)), expected, hint)
 
 
 def _refuse_private(path: str, private: str, text: str, argument: str) -> None:
@@ -384,8 +339,4 @@ def _refuse_private(path: str, private: str, text: str, argument: str) -> None:
     if same:
         hint = "Which values occur in it is private: a value that only one person has would reveal that person."
         hint += " Without a public list, values and top-k, with --delta, name what enough units have."
-        raise InvalidCandidatesError(argument, _shown(text), "a public file, not the table of the question", hint)
-
-
-def _shown(text: str) -> Shown:
-    return Shown(repr(text) if len(text) <= 60 else f"<{len(text)} characters>")
+        raise InvalidCandidatesError(argument, typed(text), "a public file, not the table of the question", hint)
