@@ -1,7 +1,6 @@
-"""How a question is asked of a table: the method that asks it, the rows and groups it is about. `paying` answers it.
+"""How a question is asked of a table: by a method made from what it declares. `paying` answers it.
 
-A data set has a method for each question, made from what the question declares. `asking.pyi` states them for type
-checkers and editors; ``make readme`` writes it.
+`asking.pyi` states the methods for type checkers and editors; ``make readme`` writes it.
 """
 
 from __future__ import annotations
@@ -23,11 +22,7 @@ from dpselect.summaries import PublicGroups
 
 
 class Asking:
-    """A table, for those who may see nothing but private answers about it.
-
-    A subclass has a method for each question, and says what the reply to one is: a `dpselect.Release`, or the
-    `Forecast` of a `dpselect.DryRun`.
-    """
+    """A table, for those who may see nothing but private answers about it; it has a method for each question."""
 
     __slots__ = ("_groups", "_neighbours", "_reply", "_rows")
 
@@ -48,19 +43,18 @@ class Asking:
         """The same table, of which every question is answered for each of several groups.
 
         Together the answers of a question cost its `epsilon`, and the value of its release is a dictionary with an
-        answer for each group. A unit with rows in more groups takes part in as many as `max_groups_per_unit` says, at
-        random, and each group is asked with `epsilon` divided by this number.
+        answer for each group.
 
         Args:
             by: name of the column with the group of each row; or names of 2 to 4 columns, for a cross table.
             groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
                 Of a cross table, tuples with a value for each column.
-            max_groups_per_unit: in how many groups one unit takes part. The error grows with it.
+            max_groups_per_unit: in how many groups one unit takes part, at random; each is asked with `epsilon` divided
+                by this number.
 
         Raises:
             InvalidCandidatesError: the groups are no such list.
             InvalidDataError: there is no such column, or groups of this kind cannot match it.
-            InvalidParameterError: another argument is invalid.
 
         Proof: ``proofs/groups.md``.
 
@@ -81,8 +75,8 @@ class Asking:
     def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self:
         """The same table, of which only those rows are looked at that meet public conditions.
 
-        Each row is judged by itself, before contributions are bounded, so it does not change who is protected. The
-        conditions are part of the certificate. Several views nest: a row has to meet all conditions.
+        Each row is judged by itself, before contributions are bounded. The conditions are part of the certificate.
+        Several views nest: a row has to meet all conditions.
 
         Args:
             conditions: conditions on columns whose names are no names in Python.
@@ -91,7 +85,6 @@ class Asking:
                 both ends are needed. Public: never chosen by looking at the rows.
 
         Raises:
-            InvalidCandidatesError: the values are no such list.
             InvalidDataError: there is no such column, or its type cannot meet the condition.
             InvalidParameterError: there is no condition, or it is not one of these.
 
@@ -174,10 +167,7 @@ Raises:
 def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]:
     """The method that asks a question: it makes the question of its arguments, and has it answered.
 
-    Args:
-        question: its class.
-        of: the class that people call it by, in errors.
-        returns: the type that it returns; as text, with ``{value}`` for the type of the question's value.
+    It is one of the class that errors call `of`; as a text, `returns` has ``{value}`` for the type of the answer.
     """
     signature = signature_of(question, returns=returns)
     lists: dict[str, Any] = {each.name: None for each in arguments_of(question) if each.is_list}
@@ -214,9 +204,8 @@ def _unexpected(question: type[Question], given: Mapping[str, Any], signature: S
 def signature_of(question: type[Question], *, returns: object = None) -> Signature:
     """What the method takes: first what may be given without its name."""
     first = ("column", *question.positional)
-    listed = (*_in_order(question), *OF_EVERY_QUESTION)
     parameters = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)]
-    for each in listed:
+    for each in (*_in_order(question), *OF_EVERY_QUESTION):
         kind = Parameter.POSITIONAL_OR_KEYWORD if each.name in first else Parameter.KEYWORD_ONLY
         default = Parameter.empty if each.default is REQUIRED else each.default
         parameters.append(Parameter(each.name, kind, default=default, annotation=each.type))
@@ -235,18 +224,12 @@ def doc_of(question: type[Question]) -> str:
     """Its docstring, with its arguments before what is returned."""
     asked, _, rest = cleandoc(question.__doc__ or "").partition("Returns:\n")
     returned, _, proof = rest.partition("Proof:")
-    listed = "".join(map(_explained, (*_in_order(question), *OF_EVERY_QUESTION)))
+    told = [f"{each.name}: {in_python(each.help)}" for each in (*_in_order(question), *OF_EVERY_QUESTION)]
+    listed = "\n".join(fill(each, 116, initial_indent=" " * 4, subsequent_indent=" " * 8) for each in told)
     value = " ".join(returned.split())
-    value = _filled(f"A release; its value: {value[:1].lower()}{value[1:]}" if value else "A release.", " " * 4)
-    return f"{asked}Args:\n{listed}\nReturns:\n{value}\n{_RAISES}\nProof:{proof}"
-
-
-def _explained(each: Argument) -> str:
-    return _filled(f"{each.name}: {in_python(each.help)}", " " * 8)
-
-
-def _filled(text: str, indent: str) -> str:
-    return fill(text, 116, initial_indent=" " * 4, subsequent_indent=indent) + "\n"
+    value = f"A release; its value: {value[:1].lower()}{value[1:]}" if value else "A release."
+    value = fill(value, 116, initial_indent=" " * 4, subsequent_indent=" " * 4)
+    return f"{asked}Args:\n{listed}\n\nReturns:\n{value}\n\n{_RAISES}\nProof:{proof}"
 
 
 _OPTION, _PLACEHOLDER = re.compile(r"--([a-z]+(?:-[a-z]+)*)"), re.compile(r"\b(COLUMN|SUM|LEVEL|K)\b")

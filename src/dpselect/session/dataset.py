@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from dpselect.certificates.release import Release
 from dpselect.checks import members_in_order, memory_size
+from dpselect.errors import InvalidParameterError, typed
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.wording import html_table
@@ -15,7 +16,7 @@ from dpselect.rows.files.finding import is_named
 from dpselect.rows.opening import open_table, origin_of, what_was_opened
 from dpselect.rows.table import Rows
 from dpselect.session.asking import PlainQuestions, planner
-from dpselect.session.described import ASK, check_described, planned_by, refuse_shared_requests
+from dpselect.session.described import ASK, check_described, planned_by
 from dpselect.session.paying import Spending, TableQuestion
 
 if TYPE_CHECKING:
@@ -25,54 +26,44 @@ if TYPE_CHECKING:
 class Dataset(PlainQuestions):
     """A table about people (or devices, or visits) that can be asked private questions.
 
-    It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows again.
-    It is immutable.
-
-    With a ledger every release is charged to the account before it is drawn, and refused if the account does not have
-    enough left. Without one the costs of several releases add up all the same, and the caller has to keep the sum
-    within what the people in the table were promised.
+    It is an immutable description, not a copy: each question reads the rows again. With a ledger every release is
+    charged to the account before it is drawn, and refused if the account does not have enough left. Without one the
+    costs of several releases add up all the same, and the caller has to keep the sum within what people were promised.
 
     Args:
         source: path of a CSV, TSV, Parquet, Arrow, ORC, Excel or JSON-lines file (text also compressed: ``.csv.gz``); a
             glob or a list of several with the same columns; a folder of partitions such as ``year=2026``, or of a Delta
             table; a frame of pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a table of
             deltalake or pyiceberg; a dictionary of columns, which are lists or one-dimensional arrays of one length; a
-            lazy frame of Polars, a DuckDB relation, a PySpark
-            ``DataFrame`` or an Ibis table; or, with `table`, ``postgresql://user@host/database``.
-            How rows are read, and which are left out, is described in ``docs/files.md`` and ``docs/engines.md``.
+            lazy frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; or, with `table`,
+            ``postgresql://user@host/database``. How rows are read: ``docs/files.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
             are one unit, in all files; rows without a value are left out. Or `dpselect.ROWS`: each row is another
             person, which only you can know.
         table: the table on a server, ``name`` or ``schema.name``; not for other sources.
-        format: how the cells of a file are written if not as usual, such as ``Format(delimiter=";", decimal=",")``; see
-            `dpselect.Format`. Public, never guessed from the rows, and named in certificates.
+        format: how the cells of a file are written if not as usual: a `dpselect.Format`.
         source_name: what certificates call the table, beside what was opened: ``"clicks of May"``. They hold the names
             of files without folders, or the name of a table or a kind of frame, and a hash of the names and types of
             the columns; never a path, a user or a server.
         progress: called from time to time during long scans with the fraction read, from 0 to 1.
         memory_limit: such as ``"2GiB"``, or a number of bytes: memory for grouping rows before they go to a temporary
-            folder on disk. By default most of the machine's memory. The libraries and the rows being read come on top:
-            250 to 430 MiB for CSV files (``docs/files.md``). Not for Spark or a server: they have their own limits, and
-            so has the query behind a lazy frame.
+            folder on disk. By default most of the machine's memory. The libraries and the rows being read come on top
+            (``docs/files.md``). Not for Spark, a server or the query behind a lazy frame.
         ledger: a `dpselect.Ledger` or its URL. Requires `account`.
         account: name of the account to which all releases are charged; it has to protect the same unit, under the
             same relation.
         neighbours: which two tables the guarantee compares. ``"add_remove"``: one has all rows of one more unit; the
             number of units stays private. ``"replace_one"``: all rows of one unit are replaced by others; the number of
             units is treated as public. Most questions then need twice the noise.
-        times: precision of the request time in a release: ``"day"`` or ``"hour"``, in UTC. Nothing finer, because how
-            long an answer took depends on the rows (``docs/sharp-edges.md``).
+        times: precision of the request time in a release: ``"day"`` or ``"hour"``, in UTC.
 
-    With a ledger each question takes a `request`: an id of your choice. Repeating the same question under the same id
-    returns the stored release and costs nothing. With a ledger a question may also raise `ChargeRefusedError`,
-    `InvalidAccountError`, `WrongAccountError`, `RequestReusedError` or `LedgerError`; nothing is drawn then. If
-    something fails after the charge, it raises `AnswerLostError`. If only storing the answer for its request fails, the
-    answer is returned with an `AnswerNotStoredWarning` (``docs/ledger.md``).
+    With a ledger each question takes a `request`, under which the same question is answered again at no cost, and may
+    also raise `ChargeRefusedError`, `InvalidAccountError`, `WrongAccountError`, `RequestReusedError` or `LedgerError`;
+    nothing is drawn then. If something fails after the charge, it raises `AnswerLostError`. If only storing the answer
+    fails, the answer is returned with an `AnswerNotStoredWarning` (``docs/ledger.md``).
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account` is given, `neighbours` or `times` is
-            unknown, `memory_limit` is not a memory size or could not be enforced, `format` is no `Format`, or
-            `source_name` no short text.
+        InvalidParameterError: an argument is invalid, or only one of `ledger` and `account` is given.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: there is no such table or column, or a file is not what its name implies. No error ever
             depends on, or quotes, a row.
@@ -111,14 +102,11 @@ class Dataset(PlainQuestions):
         self._rows = Rows(opened, origin=origin, unit=unit, progress=progress, format=format, named=named)
 
     def ask(self, questions: Iterable[Mapping[str, Any]]) -> list[Release[Any]]:
-        """The answers to several questions, in their order.
-
-        Files and frames are read once for all of them, where the questions allow (``docs/plans.md``).
+        """The answers to several questions, in their order; files and frames are read once where possible.
 
         All are checked, and all rows read, before the first is charged. With a ledger nothing is charged unless all of
-        them fit into what the account has left. If each has a `request`, all are charged in one transaction; then
-        they are drawn one after another. If that is interrupted, asking again costs nothing for those that were
-        answered or not drawn. Without requests they are charged one after another.
+        them fit into what the account has left: if each has a `request`, in one transaction, and asking again after an
+        interruption costs nothing for those that were answered or not drawn (``docs/plans.md``).
 
         Args:
             questions: for each a dictionary: its name, as in ``"ask": "median"``, and its arguments by name.
@@ -137,16 +125,14 @@ class Dataset(PlainQuestions):
         >>> years.value, abs(retired.value - 1336) < 50  # in truth 37 and 1336
         (37.0, True)
         """
-        table = planner(self)
-        asked: list[TableQuestion] = []
-        listed = cast(
-            "list[Mapping[str, Any]]", members_in_order(questions, "questions", expected="a list of dictionaries")
-        )
-        for place, described in enumerate(listed):
-            method = check_described(described, f"questions[{place}]")
-            given = {name: value for name, value in described.items() if name != ASK}
-            asked.append(planned_by(table, method, given, f"questions[{place}]"))
-        refuse_shared_requests(asked)
+        table, asked = planner(self), list[TableQuestion]()
+        for each in members_in_order(questions, "questions", expected="a list of dictionaries"):
+            place = f"questions[{len(asked)}]"
+            method = check_described(each, place)
+            asked.append(planned_by(table, method, {name: each[name] for name in each if name != ASK}, place))
+            request, before = asked[-1].request, [other.request for other in asked[:-1]]
+            if request is not None and (not isinstance(cast(object, request), str) or request in before):
+                raise InvalidParameterError(f"{place}.request", typed(request), "an id of its own, as text")
         return self._spending.answers(asked)
 
     def __repr__(self) -> str:

@@ -10,7 +10,6 @@ from dpselect import arguments
 from dpselect.arguments import OF_VIEWS, REQUIRED, Argument, words_of
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
 from dpselect.questions.question import BY_NAME
-from dpselect.session.paying import TableQuestion
 
 ASK = "ask"
 """The key that names the method."""
@@ -37,26 +36,14 @@ def seen(data: Any, *, where: Any = None, by: Any = None, groups: Any = None, ma
 
 
 def check_keys(given: Iterable[object], known: Iterable[str], *, place: str = "", of: str) -> None:
-    """Refuse a key that is not among `known`.
-
-    Args:
-        given: the keys.
-        known: those that there are.
-        place: what comes before a dot and the key in the error.
-        of: what has such keys.
-
-    Raises:
-        InvalidParameterError: an unknown key; the error names it, and the known one that is most like it.
-    """
+    """Refuse a key of `of` that is not among `known`; the error names it after `place`."""
     known = tuple(known)
     for key in given:
         if key not in known:
             shown = key if isinstance(key, str) and len(key) <= 60 and key.isprintable() else "<a key>"
-            name = f"{place}.{shown}" if place else shown
+            name, expected = f"{place}.{shown}" if place else shown, f"one of the keys of {of}: {', '.join(known)}"
             hint = did_you_mean(key, known, said=OTHER_WORDS)
-            raise InvalidParameterError(
-                name, Shown("<unknown key>"), f"one of the keys of {of}: {', '.join(known)}", hint
-            )
+            raise InvalidParameterError(name, Shown("<unknown key>"), expected, hint)
 
 
 def check_described(
@@ -64,14 +51,8 @@ def check_described(
 ) -> str:
     """Check the keys of a described question, and return its method.
 
-    Args:
-        described: the description.
-        place: what comes before a dot and a key in errors.
-        other: keys besides those of the method.
-        elsewhere: arguments of the method that are given elsewhere.
-
-    Raises:
-        InvalidParameterError: it names no question, has an unknown key, or lacks an argument.
+    It has `other` keys besides those of the method, and some arguments of the method are given `elsewhere`. Errors name
+    the `place` and the key.
     """
     if not isinstance(described, Mapping):
         raise InvalidParameterError(place, described, 'keys and values such as {"ask": "median", "column": "age", ...}')
@@ -96,14 +77,7 @@ def reply(data: Any, method: str, given: Mapping[str, Any]) -> Any:
 
 
 def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> Any:
-    """The reply of `data` to the question; errors name the key.
-
-    Args:
-        data: a `dpselect.Dataset` or `dpselect.DryRun`.
-        method: its method.
-        given: the arguments. Lists that stand for pairs may be lists.
-        place: what comes before a dot and a key in errors.
-    """
+    """The reply of `data` to the question, whose pairs may be lists; errors name the `place` and the key."""
     known = arguments_of(method)
     try:
         return reply(data, method, {name: _as_argument(known[name], value) for name, value in given.items()})
@@ -111,17 +85,6 @@ def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> 
         if error.name not in known:
             raise
         raise type(error)(f"{place}.{error.name}", error.got, error.expected, error.hint) from None
-
-
-def refuse_shared_requests(questions: Iterable[TableQuestion]) -> None:
-    """Refuse a request id that two of the questions have; it would be found out only after the first was paid for."""
-    seen: set[str] = set()
-    for place, each in enumerate(questions):
-        if each.request is None:
-            continue
-        if not isinstance(cast(object, each.request), str) or each.request in seen:
-            raise InvalidParameterError(f"questions[{place}].request", typed(each.request), "an id of its own, as text")
-        seen.add(each.request)
 
 
 def _as_argument(argument: Argument, value: Any) -> Any:

@@ -33,12 +33,11 @@ class Forecast(Planned):
     """What the certificate of an answer would contain, except the answer; its fields are those of a `Release`.
 
     Attributes:
-        account: name of the account that would be charged, or None.
-        left: the epsilon left in this account, or None.
-        set_aside_left: the delta left in it for questions that have a delta of their own, or None.
-        is_answered: whether the answer is already stored under the request and would cost nothing; None without a
-            ledger.
-        fits: whether the account would accept the charge; None without a ledger.
+        account: name of the account that would be charged; this and the rest is None without a ledger.
+        left: the epsilon left in this account.
+        set_aside_left: the delta left in it for questions that have a delta of their own, if any is.
+        is_answered: whether the answer is already stored under the request and would cost nothing.
+        fits: whether the account would accept the charge.
 
     >>> import dpselect as dps
     >>> dps.DryRun(unit="person_id").median("age", bounds=(0, 120), step=1, epsilon=0.5).error_bound < 19
@@ -58,12 +57,12 @@ class Forecast(Planned):
 
     @property
     def basis(self) -> str:
-        """The noisy number of units that would be released, with a warning if delta is large; else empty."""
+        """The noisy number of units that would be released, and a warning if delta is large."""
         return " ".join(filter(None, (wording.basis_planned(self), wording.large_delta(self, self.delta))))
 
     @property
     def count_accuracy(self) -> str:
-        """The noisy counts of the answers that would be released, in one sentence; empty if there would be none."""
+        """The noisy counts that would be released, in one sentence; empty if there would be none."""
         return wording.counts_planned(self)
 
     @property
@@ -99,15 +98,11 @@ class Forecast(Planned):
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
     def _repr_html_(self) -> str:
-        about = [
-            ("question", self.asks),
-            ("epsilon", wording.cost(self, self.epsilon)),
-            *([("delta", as_text(self.delta))] if self.delta else []),
-            ("mechanism", self.mechanism),
-        ]
-        return wording.html_table(
-            ("forecast", "not an answer"), about, wording.promise(self, self.guarantee), *self._sentences, self.charge
-        )
+        about = [("question", self.asks), ("epsilon", wording.cost(self, self.epsilon))]
+        about += [("delta", as_text(self.delta))] if self.delta else []
+        about.append(("mechanism", self.mechanism))
+        said = wording.promise(self, self.guarantee), *self._sentences, self.charge
+        return wording.html_table(("forecast", "not an answer"), about, *said)
 
     @property
     def _sentences(self) -> tuple[str, ...]:
@@ -131,8 +126,7 @@ def forecasted(asked: TableQuestion, payer: Spending) -> Forecast:
     if ledger is None:
         return forecast
     if request is not None and not asked.origin:
-        expected = "the source of the Dataset, because a request is given"
-        raise InvalidParameterError("source", None, expected)
+        raise InvalidParameterError("source", None, "the source of the Dataset, because a request is given")
     known, fits = None, True
     try:
         (known,) = ledger.look(payer.account, [(asked.run, request, asked.text if request else "")])
@@ -152,18 +146,13 @@ def forecasted(asked: TableQuestion, payer: Spending) -> Forecast:
 class DryRun(Asking):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
-    It reads no row and writes to no ledger. Its results are not private: they follow from the arguments and from the
-    types of the columns.
+    It reads no row and writes to no ledger: all follows from the arguments and the types of the columns.
 
     Args:
-        unit: name of the column that would identify whom a row belongs to.
-        ledger: a `dpselect.Ledger` or its URL, which is only read. Requires `account`.
-        account: name of the account that would be charged.
-        neighbours: as for `dpselect.Dataset`.
-        source, table: as for the `dpselect.Dataset`. Of a file or a frame the columns are then checked as for an
-            answer: their names and, where the format has types, the types. A server is not asked. Needed only with a
-            `request`, to find out whether it was answered.
-        format: as for the `dpselect.Dataset`.
+        unit, ledger, account, neighbours, format: as for `dpselect.Dataset`; the ledger is only read.
+        source, table: likewise. Of a file or a frame the columns are then checked as for an answer: their names and,
+            where the format has types, the types. A server is not asked. Needed only with a `request`, to find out
+            whether it was answered.
 
     Attributes:
         unchecked: why no column is checked: there is no source, no such file, or it is on a server. Empty if they are.

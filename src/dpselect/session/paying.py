@@ -31,11 +31,7 @@ class TableQuestion:
     """A planned question about a table, with all that is needed to answer it.
 
     Attributes:
-        asked: what is asked.
         rows: what it reads: of a table, `ColumnRows`; else a function that gives the summaries.
-        unit: the column that says whose a row is.
-        column: the column asked about.
-        request: id of the request, or None.
         origin: where the table is, for a ledger.
         format: how its cells are written, if that was declared.
         named: what certificates say of the table: a label, which makes no other question of it.
@@ -69,11 +65,7 @@ class TableQuestion:
 
 
 class Spending:
-    """Answers questions; if there is an account, each answer is charged before it is drawn.
-
-    Raises:
-        InvalidParameterError: only one of `ledger` and `account`.
-    """
+    """Answers questions; if there is an account, each answer is charged before it is drawn."""
 
     __slots__ = ("_ledger", "_times", "account")
 
@@ -110,14 +102,10 @@ class Spending:
     def answers(self, questions: Sequence[TableQuestion]) -> list[Release]:
         """The answers to all questions, in order; the account is charged only if all of them fit together.
 
-        All rows are read and all certificates written, without their answers, before the first charge. Reading comes
-        before charging, because a file that cannot be read should cost nothing, but after checking the account. The
-        certificate also comes before the charge: an answer that cannot be written would be paid for and lost. Its time
-        is taken before anything is read, so it reveals nothing about the rows.
-
-        If all have a request, all are charged in one transaction; otherwise one after another. Then each is drawn and
-        stored before the next is drawn: a crash can cost at most the question in progress, and those with a request are
-        free when they are asked again. An interrupt after a charge gets a note that names the last entry.
+        All rows are read and all certificates written, without their answers, before the first charge: what cannot be
+        read or written should cost nothing. The time is taken before anything is read, so it reveals nothing about the
+        rows. If all have a request, all are charged in one transaction; otherwise one after another. Each is drawn and
+        stored before the next is drawn. An interrupt after a charge gets a note that names the last entry.
         """
         before = None if self._ledger is None else self._ledger.last_charge
         try:
@@ -139,13 +127,15 @@ class Spending:
         looked = self._looked(questions)
         known = [None if each is None or each.release is None else _read_back(each.release) for each in looked]
         new = [place for place, release in enumerate(known) if release is None]
+        read = gathered([questions[place] for place in new], in_order=seeded_before[0])
         drafts: list[_Draft] = []
-        for place, found in zip(
-            new, gathered([questions[place] for place in new], in_order=seeded_before[0]), strict=True
-        ):
-            ahead = looked[place]  # charged before a crash, on the day on which it was asked
+        for place, found in zip(new, read, strict=True):
+            asked, ahead = questions[place], looked[place]
+            # Charged before a crash, on the day on which it was asked.
             since = time if ahead is None else datetime.fromisoformat(ahead.time)
-            drafts.append(_draft(questions[place], found, time=since, seeded=seeded_before))
+            undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=since)
+            undrawn = replace(undrawn, format=asked.format_words, source=dict(asked.named) or None)
+            drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash(), seeded_before))
         if len(questions) > 1:
             self._looked(questions)  # reading may have taken long, and others charge meanwhile
             if self._ledger is not None and all(each.asked.request is not None for each in drafts):
@@ -210,11 +200,7 @@ class _Draft:
 def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[list[list[Any]]]:
     """What is found of the rows for the questions, of each scan and group: in one pass, if all are about one table.
 
-    Args:
-        questions: planned questions.
-        in_order: whether what engines find in any order is put into one, as draws that can be repeated need.
-
-    Proof: ``proofs/one_pass.md``.
+    What engines find in any order is put `in_order` where draws have to be repeatable. Proof: ``proofs/one_pass.md``.
     """
     shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
     if len(questions) > 1 and (len(shared) < len(questions) or len({id(each.rows.table) for each in shared}) > 1):
@@ -226,13 +212,6 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
     summaries = iter(table.answers([each for asked in scans for each in asked], progress))
     found = [[next(summaries) for _ in asked] for asked in scans]
     return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
-
-
-def _draft(asked: TableQuestion, found: list[list[Any]], *, time: datetime, seeded: tuple[bool, int]) -> _Draft:
-    """Write the certificate without its answer, once the rows are read."""
-    about = {"format": asked.format_words, "source": dict(asked.named) or None}
-    undrawn = replace(certified(asked.asked, column=asked.column, unit=asked.unit, time=time), **about)
-    return _Draft(asked, found, undrawn, undrawn.question_hash(), seeded)
 
 
 def _drawn(draft: _Draft) -> Release:
@@ -248,11 +227,7 @@ def _read_back(stored: str) -> Release:
 
 
 def public_time(moment: datetime, times: Times = Times.DAY) -> datetime:
-    """The start, in UTC, of the day or the hour in which `moment` lies.
-
-    >>> public_time(datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=UTC)).isoformat()
-    '2026-11-21T00:00:00+00:00'
-    """
+    """The start, in UTC, of the day or the hour in which `moment` lies."""
     hour = moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     return hour.replace(hour=0) if times is Times.DAY else hour
 
