@@ -47,12 +47,9 @@ class Checked:
         error_bound: whether the error bound was recomputed from the event and public arguments, and agrees.
         charged: whether the charge was found in a ledger, on an account of this unit and relation; None if no ledger
             was given.
-        question: whether the receipt holds a hash of the question, and this hash matches the certificate: every field
-            except the value. With a ledger, the charge was found to hold the same hash. Without one, a careful editor
-            can write a new hash. False for a certificate without a receipt, or
-            attached to a charge made by hand.
-        value: whether the value itself is certified: the ledger stored this release for its request id. Without a
-            request id no ledger knows the value, and careful edits of it go unnoticed.
+        question: whether the receipt holds a hash of every field but the value, and this hash matches; with a ledger,
+            so does that of the charge. False without a receipt, or with one of a charge made by hand.
+        value: whether the value itself is certified: the ledger stored this release for its request id.
     """
 
     release: Release[Any]
@@ -127,8 +124,7 @@ def _cost(event: Event, delta: float) -> float:
     """The smaller of what the general bounds give and what rounds are planned by; of one pure draw, its own."""
     if not delta and isinstance(event, PureEvent | BoundedRangeEvent | LaplaceProfileEvent):
         return event.epsilon
-    planned = planned_epsilon(event, delta=delta)
-    general = compose([event]).epsilon(delta)
+    general, planned = compose([event]).epsilon(delta), planned_epsilon(event, delta=delta)
     return general if planned is None else min(general, planned)
 
 
@@ -148,14 +144,9 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
     for name in sorted({*expected_receipt, *receipt} - {"request"}):  # what it was for is said below
         if receipt.get(name) != expected_receipt.get(name):
             raise wrong(f"receipt.{name}", "what the charge in this ledger says")
-    charged = from_json(entry.body["event"])
+    charged, relation = from_json(entry.body["event"]), release.neighbours
     try:
-        expected = Run(
-            event=release.event,
-            mechanism=release.mechanism,
-            neighbours=release.neighbours,
-            unit=release.unit,
-        )
+        expected = Run(event=release.event, mechanism=release.mechanism, neighbours=relation, unit=release.unit)
     except InvalidParameterError:  # no ledger takes so long a name
         raise wrong("event", "what was charged under its receipt") from None
     if charged not in (expected, release.event) or receipt.get("request") != entry.request:
@@ -178,8 +169,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
     """The release whose certificate `text` is, and what JSON has of it: all that the question determines is as it says.
 
     Raises:
-        InvalidCertificateError: it is not such a text, there is no such question, or a claim differs from what the
-            question gives. Names the field.
+        InvalidCertificateError: it is no such text, or a claim differs from what its question gives. Names the field.
     """
     held = _parsed(text)
     guarantee = _object(held["guarantee"], "guarantee")
@@ -227,7 +217,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
         source=_source(held.get("source")),
         error_bound=_bound(held["error_bound"], release.error_bound),
         usable=_numbers(held, "usable", release.usable, names, [None] * len(read)),
-        counted=_numbers(held, "counts", release.counted, names, [_length(answer) for answer in read]),
+        counted=_numbers(held, "counts", release.counted, names, read),
         seeded="seeded" in held,
     )
     _compare({name: claim for name, claim in held.items() if name != "digest"}, release.to_dict())
@@ -237,11 +227,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
 
 
 def _parsed(text: object) -> Words:
-    """The certificate as JSON has it, with all of its fields and no other.
-
-    Raises:
-        InvalidCertificateError: it is no such text.
-    """
+    """The certificate as JSON has it, with all of its fields and no other."""
     if not isinstance(text, str):
         got = Shown(f"<{type(text).__name__}>")
         raise InvalidCertificateError("certificate", got, "the text that Release.to_json writes")
@@ -263,8 +249,7 @@ def _parsed(text: object) -> Words:
 
 
 def _once(pairs: list[tuple[str, object]]) -> Words:
-    held = dict(pairs)
-    if len(held) < len(pairs):
+    if len(held := dict(pairs)) < len(pairs):
         raise wrong("a field twice", "each field once")
     return held
 
@@ -331,10 +316,6 @@ def _read(held: object, *, is_date: bool) -> Any:
         raise wrong("value", "dates such as 2026-11-21") from None
 
 
-def _length(answer: object) -> int | None:
-    return len(cast("list[object]", answer)) if isinstance(answer, list) else None
-
-
 def _check_possible(question: Question, answer: object, release: Any, group: object) -> None:
     """Refuse values that no such question answers with, or that the numbers which came with them contradict."""
     is_list = question.gives_list
@@ -355,18 +336,20 @@ def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
 
 
 def _numbers(
-    held: Words, field: str, expected: NoisyUnits | None, names: list[Any] | None, lengths: list[int | None]
+    held: Words, field: str, expected: NoisyUnits | None, names: list[Any] | None, shapes: list[Any]
 ) -> NoisyUnits | None:
-    """The noisy numbers of units, of the shape of the answers."""
+    """The noisy numbers of units: of each group one, or a list as long as the list in its place."""
     if expected is None or field not in held:
         return expected  # compared below
     count, name = _object(held[field], field).get("count"), f"{field}.count"
     found = [count] if names is None else [numbers for _, numbers in _pairs(count, name)]
-    if len(found) != len(lengths):
+    if len(found) != len(shapes):
         raise wrong(name, "one for each group")
-    for numbers, length in zip(found, lengths, strict=True):
+    for numbers, shape in zip(found, shapes, strict=True):
         listed = cast("list[object]", numbers) if isinstance(numbers, list) else [numbers]
-        if not all(map(is_noisy_count, listed)) or (None if not isinstance(numbers, list) else len(listed)) != length:
+        expected_length = len(cast("list[object]", shape)) if isinstance(shape, list) else None
+        length = len(listed) if isinstance(numbers, list) else None
+        if length != expected_length or not all(map(is_noisy_count, listed)):
             raise wrong(name, "whole numbers from 0, one for each value")
     return replace(expected, count=count if names is None else dict(zip(names, found, strict=True)))
 

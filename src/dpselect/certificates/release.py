@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
@@ -15,17 +15,10 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from dpselect.accounting.events import encode
 from dpselect.certificates.tables import columns, lines, plotted, reported
 from dpselect.errors import wrong
+from dpselect.privacy import as_utc_text
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.words import (
-    CERTIFICATE,
-    SEEDED,
-    Answered,
-    Drawn,
-    Planned,
-    Value,
-    Words,
-)
+from dpselect.questions.words import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -38,10 +31,8 @@ else:
     from typing import TypeVar
 
     Answer = TypeVar("Answer", covariant=True)
-Summary = TypeVar("Summary")
 
 _MOST_SHOWN = 50
-"""Rows of an answer in a notebook."""
 
 SEEDED_PROMISE = "Seeded: not private. The noise can be computed by anybody who knows the seed."
 
@@ -65,16 +56,13 @@ class Release(Planned, Generic[Answer]):
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
             ``quantiles`` a list with one number per level, for ``density`` a list with one share per bin. With groups,
             a dictionary with such an answer for each group.
-        time: the day of the request, as the start of that day in UTC; with ``Dataset(times="hour")`` the hour. Nothing
-            finer, because how long an answer took depends on the data. Has a time zone.
+        time: the start, in UTC, of the day of the request; with ``Dataset(times="hour")`` of the hour.
         receipt: receipt of the charge to a ledger, with a hash of everything here but the value. None: nothing was
-            charged to a durable ledger, and the caller has to add up costs.
+            charged, and the caller has to add up costs.
         version: version of dpselect.
-        format: how the cells of the table were declared to be written: the words of `dpselect.Format` that differ from
-            the default. None: nothing was declared.
-        source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
-            a hash of the columns' names and types; and the name that the caller gave it. None: there is no
-            table.
+        format: the words of the declared `dpselect.Format` that differ from the default, if any do.
+        source: what was opened, without folders; a hash of the columns' names and types; and the name that the caller
+            gave it. None: there is no table.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
@@ -124,17 +112,12 @@ class Release(Planned, Generic[Answer]):
 
     @property
     def basis_missing(self) -> str:
-        """How to have a number of units released, too; empty if one was, or if there is none to be had.
-
-        It is not part of the certificate.
-        """
+        """How to have a number of units released, too; empty if one was, or if there is none to be had."""
         return wording.basis_missing(QUESTIONS[self.task], self, verb="was not")
 
     @property
     def counts(self) -> Any:
         """The noisy number of units with each selected candidate, in the shape of `value`; None if none was released.
-
-        A whole number >= 0 for one candidate, a list for a list of them, and with groups a dictionary.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -169,9 +152,9 @@ class Release(Planned, Generic[Answer]):
 
     @property
     def shares(self) -> Any:
-        """Of a histogram the share of each value among all that were counted; with groups, among those of the group.
+        """Of a histogram the share of each value among all that were counted, in its group if there are groups.
 
-        None for other questions, and without any count above 0. Computed from the released counts, at no cost.
+        None for other questions, and without any count above 0.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -197,32 +180,25 @@ class Release(Planned, Generic[Answer]):
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        usable, counted = self.usable, self.counted
-        arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
-        return {
+        held = {
             **claims(self),
             "certificate": CERTIFICATE,
-            **({"facts": dict(self.facts)} if self.facts else {}),
             "value": _plain(self.value),
             "receipt": None if self.receipt is None else dict(self.receipt),
-            **arguments,
-            **({} if self.groups is None else {"groups": dict(self.groups)}),
-            **({} if self.format is None else {"format": dict(self.format)}),
-            **({} if self.source is None else {"source": dict(self.source)}),
-            **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
-            **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
-            **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
-            "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
+            "time": as_utc_text(self.time),
         }
+        for name in ("facts", "arguments", "groups", "format", "source"):
+            if getattr(self, name):
+                held[name] = dict(getattr(self, name))
+        for name, numbers in (("usable", self.usable), ("counts", self.counted)):
+            if numbers is not None:
+                held[name] = {"count": _plain(numbers.count), **numbers.description}
+        return held | {"seeded": SEEDED} if self.seeded else held
 
     def question_hash(self) -> str:
-        """See `question_hash`; to be called before anything is charged or drawn.
-
-        Raises:
-            InvalidCertificateError: a field cannot be written. Names the field.
-        """
+        """See `question_hash`; names a field that cannot be written, before anything is charged or drawn."""
         held = self.to_dict()
         for name, value in held.items():
             try:
@@ -244,12 +220,9 @@ class Release(Planned, Generic[Answer]):
     def to_pandas(self) -> Any:
         """The answer as a pandas frame with one row for each value.
 
-        Its columns: those of the groups, if there are groups; what the value is, which is the column of the table for
-        its values and bins, else ``level``, ``rank`` or ``answer``; ``released``; and ``lower`` and ``upper``, the ends
-        of `interval`, where the bound is about the value itself: for counts, sums and means.
-
-        Raises:
-            ImportError: pandas is not installed.
+        Its columns: those of the groups; the column of the table for its values and bins, else ``level``, ``rank``,
+        ``number`` or ``answer``; ``released``; ``units``, if counts were released; and ``lower`` and ``upper``, the
+        ends of `interval`, if there is one.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -259,17 +232,11 @@ class Release(Planned, Generic[Answer]):
         return _frame("pandas", columns(self))
 
     def to_polars(self) -> Any:
-        """The answer as a Polars frame: see `to_pandas`.
-
-        Raises:
-            ImportError: Polars is not installed.
-        """
+        """The answer as a Polars frame: see `to_pandas`."""
         return _frame("polars", columns(self))
 
     def plot(self) -> LayerChart:
         """A chart of the released numbers: a bar for each, with an error bar where the bound is about the value.
-
-        Everything in it is released already.
 
         Raises:
             InvalidParameterError: the values are candidates, not measured numbers, or there are more than 100.
@@ -341,14 +308,7 @@ def claims(planned: Planned) -> dict[str, Any]:
 
 
 def certified(asked: Query, *, column: str, unit: str, time: datetime) -> Release[Any]:
-    """The certificate without the answer, with None in its place. Nothing is drawn.
-
-    Args:
-        asked: the question.
-        column: name of the column that is asked about.
-        unit: name of the column that names the unit.
-        time: the time of the release, with a time zone.
-    """
+    """The certificate without the answer, with None in its place. Nothing is drawn."""
     undrawn: Any = None if asked.groups is None else dict.fromkeys(asked.names)
     return Release(value=undrawn, time=time, **asked.stated(column=column, unit=unit))
 
@@ -371,10 +331,7 @@ def digest(held: Mapping[str, Any]) -> str:
 
 
 def question_hash(held: Mapping[str, Any]) -> str:
-    """SHA-256 of everything in a certificate that is known before the draw.
-
-    A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
-    """
+    """SHA-256 of everything in a certificate that is known before the draw, which a ledger's charge holds."""
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}

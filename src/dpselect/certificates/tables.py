@@ -15,18 +15,13 @@ if TYPE_CHECKING:
     from altair import LayerChart
 
 MOST_BARS = 100
-"""In one picture."""
 
 
 def columns(release: Any) -> dict[str, list[Any]]:
     """The columns of a table with one row for each value.
 
-    The columns of the groups, under their names, if there are groups; what the value is, under the name of the column
-    if it is one of its values or a bin, else ``level``, ``rank``, ``number`` or ``answer``; ``released``;
-    ``units``, the noisy count of each answer, if counts were released; and, if there is an error bound of the count or
-    of the value itself, ``lower`` and ``upper``: the number minus and plus the bound, as far as the question's public
-    arguments allow: no count is below 0, and no mean outside the bounds that values are clipped to. Counts of values
-    without a list have none: those selected tend to be high, so that no interval of each holds.
+    They are described at `dpselect.Release.to_pandas`. No interval goes further than the question's public arguments
+    allow. Counts of values without a list have none: those selected tend to be high, so that no interval of each holds.
     """
     kind, value = QUESTIONS[release.task], release.value
     answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
@@ -115,11 +110,8 @@ def lines(release: Any) -> list[str]:
     held = columns(release)
     *by, label = headings(release)
     named = [*by, label] if QUESTIONS[release.task].label in ("value", "bin") else by
-    cells = [
-        *(held[name] for name in named),
-        _reported_values(release, held),
-        *([held["units"]] if "units" in held else []),
-    ]
+    units = [held["units"]] if "units" in held else []
+    cells = [*(held[name] for name in named), _reported_values(release, held), *units]
     return ["  ".join(map(as_text, row)) for row in zip(*cells, strict=True)]
 
 
@@ -133,14 +125,10 @@ def _reported_values(release: Any, held: dict[str, list[Any]]) -> list[Any]:
 
 
 def plotted(release: Any) -> LayerChart:
-    """A bar for each released number, or for the count of each released candidate, with its error bar.
+    """A bar with its error for each released number, or the count of each candidate; see `dpselect.Release.plot`.
 
     A cross table, one number for each pair of groups, is a heat map. Places on the scale of the column, such as
     quantiles, are points.
-
-    Raises:
-        InvalidParameterError: the values are not numbers, or there are too many.
-        MissingExtraError: the extra ``plots`` is not installed.
     """
     table, kind = columns(release), QUESTIONS[release.task]
     values: list[Any] = table.get("units", table["released"])
@@ -167,16 +155,10 @@ def plotted(release: Any) -> LayerChart:
     if len(by) == 2 and len(values) == len(cast("dict[Any, Any]", release.value)):
         pairs = [(as_text(row), as_text(column)) for row, column in zip(*(table[name] for name in by), strict=True)]
         return tiles(pairs, values, categories=(by[0], by[1]), from_zero=kind.is_amount, **words)
-    return bars(
-        labels,
-        values,
-        category=str(release.groups["column"])
-        if release.groups is not None
-        else _category("value" if "units" in table else kind.label, release),
-        **words,
-        ends=(table["lower"], table["upper"]) if "lower" in table else None,
-        as_points=not (kind.is_amount or "units" in table),
-    )
+    category = _category("value" if "units" in table else kind.label, release)
+    words["category"] = category if release.groups is None else str(release.groups["column"])
+    ends = (table["lower"], table["upper"]) if "lower" in table else None
+    return bars(labels, values, **words, ends=ends, as_points=not (kind.is_amount or "units" in table))
 
 
 def _flat(count: Any) -> list[int]:

@@ -24,8 +24,6 @@ from dpselect.session.forecast import Forecast
 Of = TypeVar("Of", covariant=True)
 
 ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
-UNNAMED = "Answers"
-"""What a plan without a name is called."""
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
 
@@ -35,8 +33,6 @@ class OfQuestions(Mapping[str, Of]):
     """Something of each question of a plan, by its name; and what all answers cost together.
 
     Attributes:
-        by_name: what there is of each question.
-        division: how epsilon is divided, and what all cost together.
         stored: the day on which each question was asked whose answer the ledger had before, by its name.
     """
 
@@ -72,8 +68,7 @@ class OfQuestions(Mapping[str, Of]):
         return said if self.stored else ""
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON."""
+    def to_dict(self) -> dict[str, Any]: ...
 
     def to_json(self) -> str:
         """As a JSON object with sorted keys, on one line."""
@@ -128,16 +123,10 @@ class PlanForecast(OfQuestions[Forecast]):
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each question, and one for all together."""
-        lines = [
-            (
-                name,
-                each.asks,
-                cost_shown(each.epsilon),
-                bound_shown(each.error_bound, each.error_unit) or "no bound",
-                each.mechanism,
-            )
-            for name, each in self.items()
-        ]
+        lines: list[tuple[str, ...]] = []
+        for name, each in self.items():
+            bound = bound_shown(each.error_bound, each.error_unit) or "no bound"
+            lines.append((name, each.asks, cost_shown(each.epsilon), bound, each.mechanism))
         return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
 
     @property
@@ -228,10 +217,9 @@ class Answers(OfQuestions[Release[Any]]):
         return page(self, title=self.name, account=self.account, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.
+        """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question to a folder.
 
-        Args:
-            folder: where to; it is made if there is none. Answers to the plan of this name are replaced.
+        It is made if there is none. Answers to the plan of this name are replaced.
 
         Raises:
             InvalidParameterError: it cannot be written to, or holds files of these names that are of something else.
@@ -250,19 +238,12 @@ class Answers(OfQuestions[Release[Any]]):
 def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Path:
     """A folder that can be written to, with the one for certificates in it.
 
-    Args:
-        folder: its path.
-        name: of the plan.
-        again: whether it may hold answers to this plan already.
-
-    Raises:
-        InvalidParameterError: it cannot be made or written to, or holds answers of another run, or files of the
-            names that are written, without the ``answers.json`` of a plan of this name.
+    It is refused if it holds any of the files that are written, but for those of the plan of this name, if asked again.
     """
     if not isinstance(cast(object, folder), str | os.PathLike) or "\0" in str(folder):
         raise InvalidParameterError("out", folder, "the path of a folder")
     place = Path(folder)
-    if _holds_other(place, name if again else None):
+    if _holds_other(place, own=name if again else None):
         expected = f"a folder without {ANSWERS}, {REPORT} and {CERTIFICATES} of another run or another plan"
         hint = "Nothing is overwritten. Without a ledger, asking again is another release, and costs as much again."
         raise InvalidParameterError("out", Shown(repr(str(place))), expected, hint)
@@ -276,8 +257,7 @@ def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Pat
     return place
 
 
-def _holds_other(place: Path, own: str | None) -> bool:
-    """Whether the folder has any of the files that are written, but for those of the plan of this name."""
+def _holds_other(place: Path, *, own: str | None) -> bool:
     certificates = place / CERTIFICATES
     is_free = not os.path.isdir(certificates) or not any(certificates.iterdir())
     if is_free and not any(os.path.exists(place / each) for each in (ANSWERS, REPORT)):

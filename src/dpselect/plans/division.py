@@ -31,7 +31,6 @@ BUDGET_KEYS = ("share", "epsilon", "within")
 """At most one of them says which part of the budget a question gets."""
 
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
-"""Arguments of a method that are no keys: the plan divides epsilon, and names the requests."""
 
 _NAME = re.compile(r"[\w-]{1,60}")
 _IS_RANGE = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
@@ -39,16 +38,7 @@ _IS_RANGE = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedQuestion:
-    """One question of a plan.
-
-    Attributes:
-        name: of the question.
-        method: the method of `dpselect.Dataset`.
-        arguments: its arguments, without those of `GIVEN_BY_PLAN`.
-        share: the part of the plan's epsilon that it gets, or None.
-        epsilon: its epsilon, or None.
-        within: the wanted error bound, or None.
-    """
+    """A question of a plan: its method, its arguments but those of `GIVEN_BY_PLAN`, and at most one budget key."""
 
     name: str
     method: str
@@ -69,11 +59,7 @@ class PlannedQuestion:
 
     @classmethod
     def of(cls, name: object, described: object) -> PlannedQuestion:
-        """The question that a table of the file describes.
-
-        Raises:
-            InvalidParameterError: a key is unknown, missing, or not of its type; the error names it.
-        """
+        """The question that a table of the file describes."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             got = typed(name)
             raise InvalidParameterError("questions", got, "names of letters, digits, - and _, of at most 60 characters")
@@ -87,15 +73,9 @@ class PlannedQuestion:
         return cls(name=name, method=method, arguments=arguments, **stated)
 
     def with_lists(self, table: PlainQuestions, source: object, folder: Path) -> PlannedQuestion:
-        """The question with lists in place of the texts that name them.
+        """The question with lists in place of the texts that name them; their paths start from `folder`.
 
-        Args:
-            table: the table, whose columns may say of which type they are.
-            source: the table as the plan names it, whose rows no list may come from.
-            folder: where the paths of files start.
-
-        Raises:
-            InvalidCandidatesError: a text is no such list, or there is no such file.
+        No list may come from the `source`, the table as the plan names it.
         """
         held = dict(self.arguments)
         for key, each in arguments_of(self.method).items():
@@ -139,20 +119,14 @@ Planned = Callable[[PlannedQuestion, float], Query]
 _SMALLEST = 2.0**-20
 """Factor: nothing is made smaller than this, or larger than its inverse."""
 
-_STEPS = 20
-_DIGITS = 4
-"""Of an epsilon that was searched for: people read it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """How the epsilon of a plan is divided.
+    """How the epsilon of a plan is divided, and what all answers cost together, rounded up.
 
     Attributes:
         epsilons: of each question, by name.
-        epsilon: privacy loss of all answers together, rounded up.
-        delta: probability with which it may fail, rounded up.
-        is_composed: whether it is proved by composition, and the parts add up to more.
+        is_composed: whether the cost is proved by composition, and the parts add up to more.
     """
 
     epsilons: Mapping[str, float]
@@ -166,16 +140,6 @@ def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: 
 
     The parts add up to the plan's epsilon. If this leaves some of delta, they may be larger together: as large as an
     account with the plan's epsilon and delta accepts. Then all parts that are not fixed grow by the same factor.
-
-    Args:
-        questions: of the plan.
-        planned: each at an epsilon.
-        epsilon: of the plan.
-        delta: of the plan.
-
-    Raises:
-        InvalidParameterError: they need more than there is, a wanted error cannot be reached, or nothing is left for a
-            question that says nothing of its part.
 
     Proof: ``proofs/ledger.md``.
     """
@@ -254,7 +218,7 @@ def _largest(accepts: Callable[[float], bool]) -> float:
         return 0.0
     while 1.0 < no < 1.0 / _SMALLEST and accepts(no):
         yes, no = no, 2.0 * no
-    for _ in range(_STEPS):
+    for _ in range(20):
         middle = (yes + no) / 2.0
         yes, no = (middle, no) if accepts(middle) else (yes, middle)
     return yes
@@ -300,22 +264,20 @@ def _reaching(question: PlannedQuestion, planned: Planned, epsilon: float) -> fl
 
 
 def _in_few_digits(epsilon: float, rounded: Callable[[Fraction], int]) -> float:
-    """A double of a few digits.
+    """A double of four digits: people read it.
 
     >>> _in_few_digits(0.182399, math.floor), _in_few_digits(0.182312, math.ceil), _in_few_digits(0.5, math.ceil)
     (0.1823, 0.1824, 0.5)
     """
-    power = Fraction(10) ** (_DIGITS - 1 - math.floor(math.log10(epsilon)))
+    power = Fraction(10) ** (3 - math.floor(math.log10(epsilon)))
     return float(rounded(Fraction(epsilon) * power) / power)
 
 
 def in_folder(path: str, folder: Path) -> str:
-    """A path that is not absolute, from `folder`. A URL of a server stays as it is, and so does an absolute path.
+    """A path that is not absolute, from `folder`; what is absolute, or the URL of a server, stays as it is.
 
     >>> in_folder("people.csv", Path("/plans")), in_folder("sqlite:///budget.db", Path("/plans"))
     ('/plans/people.csv', 'sqlite:////plans/budget.db')
-    >>> in_folder("postgresql://ann@db/shop", Path("/plans"))
-    'postgresql://ann@db/shop'
     """
     scheme, separator, rest = path.partition("sqlite:///")
     if separator and not scheme:

@@ -14,17 +14,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from dpselect.checks import delta_below_one, positive_epsilon, text_of
-from dpselect.errors import (
-    ChargeRefusedError,
-    InvalidDataError,
-    InvalidParameterError,
-    RequestReusedError,
-    Shown,
-)
+from dpselect.errors import ChargeRefusedError, InvalidDataError, InvalidParameterError, RequestReusedError, Shown
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
-from dpselect.plans.answers import UNNAMED, Answers, PlanForecast, new_folder
+from dpselect.plans.answers import Answers, PlanForecast, new_folder
 from dpselect.plans.division import Division, PlannedQuestion, divided, in_folder
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
@@ -34,7 +28,8 @@ from dpselect.session.described import check_keys
 from dpselect.session.forecast import DryRun, forecasted
 from dpselect.session.paying import Spending, TableQuestion
 
-_LONGEST_NAME = 100
+UNNAMED = "Answers"
+"""What a plan without a name is called."""
 
 
 @contextmanager
@@ -67,9 +62,8 @@ class Plan:
             such as 0.25; ``epsilon``; or ``within``, the largest error bound that is good enough, in the unit in which
             the question states its error: the smallest epsilon that reaches it is looked for. Questions that say
             nothing share what is left equally.
-        delta: probability with which epsilon may fail, for all answers together. It has to cover the deltas that
-            questions have as arguments of their own. If it is larger, many questions get more than their parts of
-            epsilon: as much as an account with this epsilon and delta accepts (``docs/plans.md``).
+        delta: probability with which epsilon may fail, for all answers together, at least the sum of the questions'
+            own deltas. If it is larger, many questions get more than their parts of epsilon (``docs/plans.md``).
         name: name of the plan, without which no account can be charged: each answer is stored under the id
             ``NAME/QUESTION``.
         ledger, account: as for the `dpselect.Dataset`.
@@ -176,12 +170,8 @@ class Plan:
         if (account := self._account()) is not None:
             plain |= {"account": account.name, "left": account.left}
             plain["stored"], plain["refused"] = self._looked_up(asked)
-        return PlanForecast(
-            by_name={name: forecasted(replace(each, request=None), nobody) for name, each in asked.items()},
-            budget=self.epsilon,
-            budget_delta=self.delta,
-            **plain,
-        )
+        found = {name: forecasted(replace(each, request=None), nobody) for name, each in asked.items()}
+        return PlanForecast(by_name=found, budget=self.epsilon, budget_delta=self.delta, **plain)
 
     @_in_words_of_a_plan()
     def run(
@@ -190,11 +180,9 @@ class Plan:
         out: str | os.PathLike[str] | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Answers:
-        """The answers to all questions.
+        """The answers to all questions, asked as by `dpselect.Dataset.ask`.
 
-        All rows are read before the first charge. Then all questions are charged in one transaction, or none if they
-        do not fit into what the account has left. Each answer is stored before the next is drawn: a run that is begun
-        again, after an interruption or not, costs nothing for what was answered or not drawn.
+        A run that is begun again, after an interruption or not, costs nothing for what was answered or not drawn.
 
         Args:
             out: a folder for ``answers.json``, the certificates and ``report.html``; see `Answers.save`.
@@ -225,12 +213,8 @@ class Plan:
     @property
     def _about(self) -> dict[str, Any]:
         """What a data set and a dry run are both told of the table."""
-        return {
-            "unit": self.unit,
-            "table": self.server_table,
-            "format": self.format,
-            "neighbours": self.neighbours,
-        }
+        about = {"unit": self.unit, "table": self.server_table}
+        return {**about, "format": self.format, "neighbours": self.neighbours}
 
     def _settled(self, table: PlainQuestions) -> tuple[Division, dict[str, TableQuestion]]:
         """The epsilon of each question, with its lists; and what is asked."""
@@ -286,9 +270,9 @@ def _described(questions: object) -> tuple[PlannedQuestion, ...]:
 def _checked_name(name: object) -> str | None:
     if name is None:
         return None
-    if isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name.isprintable():
+    if isinstance(name, str) and 0 < len(name) <= 100 and name.isprintable():
         return name
-    raise InvalidParameterError("name", name, f"a printable text of 1 to {_LONGEST_NAME} characters")
+    raise InvalidParameterError("name", name, "a printable text of 1 to 100 characters")
 
 
 def _format(given: object) -> Format | None:
@@ -300,11 +284,7 @@ def _format(given: object) -> Format | None:
 
 
 def _read_toml(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Path]:
-    """The content of the file, and the folder that paths in it start from.
-
-    Raises:
-        InvalidParameterError: there is no such file, or it is not TOML; the error says in which line.
-    """
+    """The content of the file, and the folder that paths in it start from."""
     text = text_of(path, "plan", "a file in TOML", most=10)
     try:
         return tomllib.loads(text), Path(path).absolute().parent

@@ -1,7 +1,4 @@
-"""The report on answers: one page of HTML that needs nothing else, for people who were not there.
-
-It holds what the certificates hold, in words and pictures. Nothing is loaded from elsewhere, and nothing runs.
-"""
+"""The report on answers: one page of HTML, for people who were not there. Nothing is loaded, and nothing runs."""
 
 from __future__ import annotations
 
@@ -27,7 +24,6 @@ from dpselect.questions.words import as_text
 
 _MOST_ROWS = 50
 """Of an answer; the rest is in its certificate."""
-
 
 _WRONGLY = 5
 """Of 100 that are absent, those whom a test takes for present: the customary significance of a test."""
@@ -83,16 +79,7 @@ def page(
     delta: float,
     note: str = "",
 ) -> str:
-    """The whole page.
-
-    Args:
-        releases: the answer to each question, by name; at least one.
-        title: of the page.
-        account: the account that was charged; None without a ledger.
-        epsilon: what all answers cost together.
-        delta: likewise.
-        note: a sentence on answers that were stored before.
-    """
+    """The whole page about answers by name, at least one, that cost epsilon and delta together."""
     held = [*releases.values()]
     first, days = held[0], sorted({each.time.date().isoformat() for each in held})
     promise = in_words(Guarantee(epsilon, delta, first.neighbours, first.unit), several=True)
@@ -155,11 +142,7 @@ def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | No
 
 
 def picture_of(release: Release[Any]) -> str:
-    """A chart of the numbers; empty if there are not several, or they are none.
-
-    Raises:
-        MissingExtraError: what draws is not installed.
-    """
+    """A chart of the numbers; empty if there are not several, or they are none."""
     if len(release.table()[1]) < 2:  # one bar, or one point on a line, shows nothing
         return ""
     try:
@@ -247,10 +230,9 @@ def _proofs(releases: Sequence[Release[Any]], epsilon: float) -> str:
         pages.add("proofs/ledger.md")  # which proves what an account accepts together
     urls = dict(each.split(", ", 1) for each in metadata("dpselect").get_all("Project-URL") or [])
     site = urls.get("Documentation", "").rstrip("/")
-    names = {page: f"<code>{escape(page)}</code>" for page in sorted(pages)}
-    if site:
-        names = {
-            page: f'<a href="{escape(site)}/{escape(page.removesuffix(".md"))}.html">{name}</a>'
-            for page, name in names.items()
-        }
-    return "".join(f"<li>{each}</li>" for each in names.values())
+    items = ""
+    for each in sorted(pages):
+        name = f"<code>{escape(each)}</code>"
+        link = f'<a href="{escape(site)}/{escape(each.removesuffix(".md"))}.html">{name}</a>'
+        items += f"<li>{link if site else name}</li>"
+    return items
