@@ -6,7 +6,7 @@ Nothing of it is guessed from the data: one person's row could then change how t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -166,11 +166,10 @@ def declared(value: object) -> Format | None:
     raise InvalidParameterError("format", value, "a dpselect.Format, such as Format(thousands=',')")
 
 
-def is_canonical(words: Mapping[str, object]) -> bool:
+def is_canonical(words: Any) -> bool:
     """Whether these are the `Format.words` of some format."""
     try:
-        given: Any = dict(words)
-        return bool(words) and Format(**given).words == words
+        return bool(words) and Format(**words).words == words
     except (InvalidParameterError, TypeError):
         return False
 

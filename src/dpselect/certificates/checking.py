@@ -203,17 +203,22 @@ def released(text: object) -> tuple[Release[Any], Words]:
     for name, columns in {**named, "column": [words.get("column")], "sum": [words.get("sum")]}.items():
         if unit in columns and unit != EACH_ROW:
             raise wrong(f"question.{name}", "another column than the unit")
+    if "format" in held and not is_canonical(held["format"]):
+        raise wrong("format", "the words of a dpselect.Format that differ from the default")
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
     read = [_read(answer, is_date=is_date) for _, answer in answers]
     column = str(words.get("column", unit))
-    release = certified(asked, column=column, unit=unit, time=_time(held["time"]))
+    time = _time(held["time"])
+    if time is None or time.tzinfo is not UTC or time.isoformat(timespec="seconds") != held["time"]:
+        raise wrong("time", "a time in UTC, to the second")
+    release = certified(asked, column=column, unit=unit, time=time)
     release = replace(
         release,
         value=read[0] if names is None else dict(zip(names, read, strict=True)),
         receipt=_receipt(held["receipt"]),
         event=_event(held["event"], release.event),
         version=_text(held["version"], "version"),
-        format=_format(held.get("format")),
+        format=held.get("format"),
         source=_source(held.get("source")),
         error_bound=_bound(held["error_bound"], release.error_bound),
         usable=_numbers(held, "usable", release.usable, names, [None] * len(read)),
@@ -392,14 +397,7 @@ def _text(held: object, name: str) -> str:
     return held
 
 
-def _time(held: object) -> datetime:
-    found = _as_time(held)
-    if found is None or found.tzinfo is not UTC or found.isoformat(timespec="seconds") != held:
-        raise wrong("time", "a time in UTC, to the second")
-    return found
-
-
-def _as_time(held: object) -> datetime | None:
+def _time(held: object) -> datetime | None:
     try:
         return datetime.fromisoformat(_text(held, "time"))
     except (ValueError, OverflowError):
@@ -410,17 +408,11 @@ def _receipt(held: object) -> Words | None:
     if held is None:
         return None
     about = _fields(held, "receipt", ("account", "sequence", "hash", "time"), ("question", "request", "ledger"))
-    if (time := _as_time(about["time"])) is None or time.tzinfo is None:
+    if (time := _time(about["time"])) is None or time.tzinfo is None:
         raise wrong("receipt.time", "a time with a zone")
     if type(about["sequence"]) is not int or not 0 <= about["sequence"] < 2**63:
         raise wrong("receipt.sequence", "a whole number from 0")
     return about
-
-
-def _format(held: object) -> Words | None:
-    if held is not None and (not isinstance(held, dict) or not is_canonical(cast("Words", held))):
-        raise wrong("format", "the words of a dpselect.Format that differ from the default")
-    return cast("Words | None", held)
 
 
 _SOURCES = ("files", "table", "frame")

@@ -287,21 +287,13 @@ def claims(planned: Planned) -> dict[str, Any]:
     bound = planned.error_bound
     of = {} if planned.error_unit is None else {"unit": planned.error_unit}
     within = None if bound is None or not math.isfinite(bound) else bound  # what does not fit into a double
+    protected = {"unit": planned.unit, "neighbours": str(planned.neighbours)}
+    moved = {"sensitivity": planned.sensitivity, "monotonic": planned.monotonic}
     return {
         "question": dict(planned.question),
-        "guarantee": {
-            "epsilon": planned.epsilon,
-            "delta": planned.delta,
-            "neighbours": str(planned.neighbours),
-            "unit": planned.unit,
-        },
+        "guarantee": {**protected, "epsilon": planned.epsilon, "delta": planned.delta},
         "event": encode(planned.event),
-        "mechanism": {
-            "name": planned.mechanism,
-            "rounds": planned.rounds,
-            "sensitivity": planned.sensitivity,
-            "monotonic": planned.monotonic,
-        },
+        "mechanism": {**moved, "name": planned.mechanism, "rounds": planned.rounds},
         "candidates": dict(planned.candidates),
         "error_bound": None if bound is None else {"within": within, "confidence": planned.confidence, **of},
     }

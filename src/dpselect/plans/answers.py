@@ -199,7 +199,7 @@ class Answers(OfQuestions[Release[Any]]):
         return html_table(("question", "asks", "answer", "accuracy"), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON: the certificate of each answer, what they cost together, and the account."""
+        """As plain Python values: the certificate of each answer, what they cost together, and the account."""
         return {
             "plan": self.name,
             "answers": {name: json.loads(release.to_json()) for name, release in self.items()},
@@ -209,10 +209,7 @@ class Answers(OfQuestions[Release[Any]]):
         }
 
     def report(self) -> str:
-        """The answers as a page of HTML that needs nothing else: what was promised, asked, answered and spent.
-
-        Numbers have a picture if the extra ``plots`` is installed.
-        """
+        """The answers as a page of HTML that needs nothing else; see `dpselect.report`."""
         about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "note": self.note}
         return page(self, title=self.name, account=self.account, **about)
 

@@ -56,12 +56,10 @@ class Plan:
         unit: name of the column that identifies who is protected.
         epsilon: privacy loss of all answers together, > 0.
         questions: for each question its name, and a dictionary: ``"ask"`` names the method of `dpselect.Dataset`, and
-            the other keys are the arguments of this method. `candidates`, `groups`, `prices` and `dates` may
-            also be a range ``"1..100"`` or a public file ``"@pages.txt"``, ``"@codes.csv:code"``. Instead of the
-            method's `epsilon`, a question says which part of the plan's it gets, by one of: ``share``, a part of it
-            such as 0.25; ``epsilon``; or ``within``, the largest error bound that is good enough, in the unit in which
-            the question states its error: the smallest epsilon that reaches it is looked for. Questions that say
-            nothing share what is left equally.
+            the other keys are its arguments. Lists may also be a range ``"1..100"`` or a public file ``"@pages.txt"``,
+            ``"@codes.csv:code"``. A question says which part of the plan's epsilon it gets by one of: ``share``, such
+            as 0.25; ``epsilon``; or ``within``, the largest error bound that is good enough, in the unit of its error.
+            Questions that say nothing share what is left equally.
         delta: probability with which epsilon may fail, for all answers together, at least the sum of the questions'
             own deltas. If it is larger, many questions get more than their parts of epsilon (``docs/plans.md``).
         name: name of the plan, without which no account can be charged: each answer is stored under the id
@@ -127,7 +125,7 @@ class Plan:
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
         """The plan in a file. Its keys are the arguments of `Plan`; each question is a table ``[questions.NAME]``.
 
-        Paths in the file start from its own folder. Without a `name`, the plan is called like the file.
+        Paths in it start from its own folder. Without a `name`, the plan is called like the file.
 
         Raises:
             InvalidParameterError: there is no such file, or it is not such a plan. The error names the line or the key.
@@ -190,9 +188,8 @@ class Plan:
 
         Raises:
             InvalidParameterError: see `forecast`; or `out` cannot be written to, or holds answers of another run.
-            ChargeRefusedError: the account has not enough left for all questions.
             RequestReusedError: a question of this name was asked before with other arguments.
-            AnswerLostError, LedgerError: see `dpselect.Dataset`.
+            ChargeRefusedError, AnswerLostError, LedgerError: see `dpselect.Dataset`.
         """
         folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
         reading: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}

@@ -19,7 +19,7 @@ from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import HARDLY, cost_shown, factor_shown, html_notes, html_table, rounded_up
+from dpselect.questions.wording import cost_shown, factor_shown, html_notes, html_table, remark, rounded_up
 from dpselect.questions.words import as_text
 
 _MOST_ROWS = 50
@@ -32,12 +32,8 @@ _WRONGLY = 5
 def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
     """Answers as one page of HTML that needs nothing else: what was promised, asked and answered, and how to read it.
 
-    Args:
-        releases: the answers, about one table; at least one.
-        title: of the page.
-
-    Returns:
-        The page as text, with each certificate in it; numbers have a picture if the extra ``plots`` is installed.
+    The answers, at least one, are about one table. Each certificate is in the page; numbers have a picture if the extra
+    ``plots`` is installed.
 
     Raises:
         InvalidParameterError: there are none, or something else is among them.
@@ -109,11 +105,7 @@ def page(
 
 
 def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
-    """What differential privacy promises, in words and as a factor; for one answer, or for several together.
-
-    >>> in_words(Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "person"))[:93]
-    'Whether or not any one person is in the table hardly changes this answer: whatever it shows b'
-    """
+    """What differential privacy promises, in words and as a factor; for one answer, or for several together."""
     unit, epsilon, delta = guarantee.unit, guarantee.epsilon, guarantee.delta
     is_added = guarantee.neighbours is Neighbours.ADD_REMOVE
     who = (
@@ -124,8 +116,8 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     factor, together = factor_shown(epsilon), ", for all answers here together" if several else ""
     text = f"{who} hardly changes {what}becomes at most {factor} times as likely or unlikely by it"
     text += f" (epsilon = {cost_shown(epsilon)}{together})."
-    if epsilon > HARDLY:
-        text = text.replace("hardly changes", "may change") + " This is hardly any protection."
+    if said := remark(epsilon):
+        text = text.replace("hardly changes", "may change") + said
     if is_added:
         found = rounded_up(100.0 * guarantee.power(_WRONGLY / 100))
         text += f" A test that takes {_WRONGLY} of 100 absent ones for present finds at most {found} of 100 present"

@@ -23,9 +23,6 @@ _FAR_BELOW = 0.1  # of a delta times the number of units
 _LARGE_DELTA = 1e-3  # a delta above this is not far below one over any number of units from 100 on
 _FEW = 5  # groups, or values of a condition, named in a sentence
 
-HARDLY = 5.0
-"""Above this epsilon probabilities may change by a factor of more than 148."""
-
 LOUD = "WARNING"
 """In the sentence about an answer that may be mostly noise."""
 
@@ -50,7 +47,12 @@ def promise(release: Planned, guarantee: Guarantee) -> str:
     """The guarantee in one sentence, with the cost as `cost` has it; and a remark if it is worth next to nothing."""
     given = f"epsilon = {as_text(guarantee.epsilon)}"
     said = str(guarantee).replace(given, f"epsilon = {cost(release, guarantee.epsilon)}", 1)
-    return f"{said} This is hardly any protection." if guarantee.epsilon > HARDLY else said
+    return said + remark(guarantee.epsilon)
+
+
+def remark(epsilon: float) -> str:
+    """What follows a promise that is worth next to nothing: probabilities may change by a factor of more than 148."""
+    return " This is hardly any protection." if epsilon > 5.0 else ""
 
 
 def units_of(release: Planned, group: Any = None) -> Any:

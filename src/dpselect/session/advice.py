@@ -1,7 +1,4 @@
-"""How a check suggests to declare a format, from the cells that a question does not read.
-
-An option is only said to help if with it every number, or date, of the column is read, and none as something else.
-"""
+"""How a check suggests to declare a format: so that every number, or date, of the column is read as what it is."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ from dpselect.rows.row_rules import PATTERNS
 from dpselect.summaries import CandidateKind, as_date
 
 Words = Mapping[str, Any]
-"""Of a format."""
 
 _GAP = "[ \u00a0\u202f]?"
 _SYMBOL = "([A-Za-z]{0,3}[$€£¥₹₽₩₺₪₫%‰]|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł)"
@@ -63,7 +59,6 @@ _OTHERWISE = {
 }
 """What is said of a kind where no option helps, if all cells look so."""
 
-_AS_WHOLE = "Both are read alike if candidates are whole numbers, not text (--candidates-as integer)."
 _WRITTEN = re.compile(r"""Format\(((?:\w+=(?:'[^']*'|"[^"]*"|True)(?:, )?)+)\)""")
 
 
@@ -160,7 +155,8 @@ def _otherwise(cells: Writing, unread: Mapping[str, int]) -> str:
     listed = _alike_listed(cells)
     some = ", ".join(f"{short(cell)} for {short(listed[_alike(cell)])}" for cell in [*unread][:SHOWN])
     if _all("0|[1-9][0-9]*", listed.values()) and _all(" *[0-9]+([.]0*)? *", unread):
-        return f"Candidates are written as another number, such as {some}. {_AS_WHOLE}"
+        alike = "Both are read alike if candidates are whole numbers, not text (--candidates-as integer)."
+        return f"Candidates are written as another number, such as {some}. {alike}"
     return f"Candidates are written in another way, such as {some}: give them as they are written."
 
 

@@ -88,14 +88,7 @@ class Spending:
         return self._ledger
 
     def answer(self, asked: TableQuestion) -> Release:
-        """The answer: charged, drawn and stored, or the stored one for the request.
-
-        Raises:
-            AnswerLostError: something failed after the charge. The error names the entry.
-
-        Warns:
-            AnswerNotStoredWarning: the answer could not be stored.
-        """
+        """The answer: charged, drawn and stored, or the stored one for the request."""
         return self.answers([asked])[0]
 
     @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
@@ -139,13 +132,11 @@ class Spending:
         if len(questions) > 1:
             self._looked(questions)  # reading may have taken long, and others charge meanwhile
             if self._ledger is not None and all(each.asked.request is not None for each in drafts):
-                self._ledger.charge_ahead(
-                    self.account,
-                    [
-                        (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
-                        for each in drafts
-                    ],
-                )
+                charges = [
+                    (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
+                    for each in drafts
+                ]
+                self._ledger.charge_ahead(self.account, charges)
         answers = (self._answer(draft) for draft in drafts)
         return [next(answers) if release is None else release for release in known]
 
@@ -161,14 +152,8 @@ class Spending:
         asked, ledger = draft.asked, self._ledger
         if ledger is None:
             return _drawn(draft)
-        receipt = ledger.charge(
-            self.account,
-            asked.run,
-            request=asked.request,
-            question=asked.text,
-            certificate=draft.certificate,
-            time=draft.undrawn.time,
-        )
+        about: dict[str, Any] = {"question": asked.text, "certificate": draft.certificate}
+        receipt = ledger.charge(self.account, asked.run, request=asked.request, time=draft.undrawn.time, **about)
         if receipt.release is not None:
             return _read_back(receipt.release)
         try:
@@ -185,10 +170,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Draft:
-    """A question whose rows are read, with its certificate without the answer, and the hash of this.
-
-    `seeded_before` says whether this thread was in a seeded block then, and how many draws it had made in any.
-    """
+    """A question whose rows are read, its certificate without the answer, the hash of this, and `seeded_draws` then."""
 
     asked: TableQuestion
     found: list[list[Any]]
