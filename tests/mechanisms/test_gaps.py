@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.mechanisms.numbers import Gaps
+from dpselect.mechanisms.scores import Gaps
 
 doubles = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=5e-324, allow_nan=False, allow_infinity=False)

@@ -11,8 +11,8 @@ import pytest
 
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.noisy_max import LAPLACE
+from dpselect.mechanisms.numbers import WorstCase
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP
-from dpselect.mechanisms.selection import WorstCase
 from tests.slow import crossed
 
 LAWS = {

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
     from dpselect.mechanisms.mean import LaplaceMechanism as LaplaceMechanism
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
+    from dpselect.mechanisms.mechanism import Lead as Lead
+    from dpselect.mechanisms.mechanism import Mechanism as Mechanism
     from dpselect.mechanisms.noise import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.noise import GeometricMechanism as GeometricMechanism
     from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
     from dpselect.mechanisms.noisy_order import left_for_selection as left_for_selection
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
+    from dpselect.mechanisms.partial import PartialSelection as PartialSelection
+    from dpselect.mechanisms.partial import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
@@ -34,10 +38,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
     from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
     from dpselect.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
-    from dpselect.mechanisms.selection import Lead as Lead
-    from dpselect.mechanisms.selection import Mechanism as Mechanism
-    from dpselect.mechanisms.selection import PartialSelection as PartialSelection
-    from dpselect.mechanisms.selection import Winner as Winner
     from dpselect.mechanisms.stop_candidate import StopCandidate as StopCandidate
     from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts

@@ -16,9 +16,9 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import MechanismValue, SelectsOne
-from dpselect.mechanisms.numbers import FloatArray, Gaps, IntArray, gauss_legendre
+from dpselect.mechanisms.numbers import FloatArray, IntArray, gauss_legendre
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
-from dpselect.mechanisms.scores import ScoresLike, exact_doubles, native_scores
+from dpselect.mechanisms.scores import Gaps, ScoresLike, exact_doubles, native_scores
 from dpselect.privacy import Neighbours
 
 Rule = Literal["generalized", "own_scales", "largest"]

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
-from dpselect.mechanisms.numbers import FloatArray, Gaps, log_of, native_fraction
-from dpselect.mechanisms.scores import ScoresLike, finite_scores
-from dpselect.mechanisms.selection import Law, Mechanism, WorstCase
+from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.numbers import FloatArray, Law, WorstCase, log_of, native_fraction
+from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
 _MOST_APART = 2**8192

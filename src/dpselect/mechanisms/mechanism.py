@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import abc
+import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from inspect import cleandoc
 from textwrap import fill
 from types import FunctionType
-from typing import Any, ClassVar, Literal, TypeVar, cast, overload
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast, overload
 
+import numpy as np
+from numpy import ndarray
 from numpy.typing import NDArray
 
-from dpselect.accounting import BoundedRangeEvent, Event
-from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, quantile_level
-from dpselect.mechanisms.numbers import scale_of
-from dpselect.mechanisms.scores import Candidate, ScoresLike, checked_candidates, native_scores, score_count
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent, Event, LaplaceProfileEvent, LogisticProfileEvent
+from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability, quantile_level
+from dpselect.errors import InvalidScoresError, Shown
+from dpselect.mechanisms.numbers import Law, scale_of
+from dpselect.mechanisms.scores import (
+    Candidate,
+    Gaps,
+    ScoreRows,
+    ScoresLike,
+    checked_candidates,
+    finite_scores,
+    named_matrix,
+    native_rows,
+    native_scores,
+    score_count,
+)
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
 MOST_VALUES_PER_UNIT = 10**9
@@ -233,6 +251,27 @@ class RangedMechanism(ScaledMechanism):
     costs = BoundedRangeEvent
 
 
+class Lead(NamedTuple):
+    """A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
+
+    The gap costs nothing beside the winner under pure differential privacy; the winner's noisy score itself is not
+    released. What the gap says of the true scores: `dpselect.planning.lead_shown`.
+
+    Attributes:
+        winner: the selected candidate, or its index.
+        gap: the difference of the two largest noisy scores, rounded down to a multiple of the step, in the unit of the
+            scores.
+
+    Proof: ``proofs/free_gap.md``.
+
+    >>> Lead("dog", 30.0)
+    Lead(winner='dog', gap=30.0)
+    """
+
+    winner: Any
+    gap: float
+
+
 @explained
 class SelectsOne:
     """The base of what selects one candidate by its score, at a cost of its own."""
@@ -294,3 +333,187 @@ class SelectsSeveral:
 
     def _indices(self, scores: NDArray[Any]) -> list[int]:
         raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
+    """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
+
+    Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
+    """
+
+    _law: ClassVar[Law]
+    _sampler: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ScaledMechanism.__post_init__(self)
+        self._set(_sampler=_core.Sampler(*self.terms))
+
+    @property
+    def law(self) -> Law:
+        """The distribution of the winner, in units of the scale."""
+        return self._law
+
+    @property
+    def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
+        """Name of the distribution, epsilon, sensitivity and the factor of the scale, on which a draw depends."""
+        return self.law.name, self.epsilon, self.sensitivity, self._factor
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        return self.law.privacy(epsilon=self.epsilon)
+
+    def _index(self, scores: ScoresLike) -> int:
+        if type(scores) is ndarray:
+            try:
+                return self._sampler.select(scores)
+            except InvalidScoresError:
+                pass  # nothing was drawn; below, it is converted to what the core reads in place, or refused
+        return self._sampler.select(native_scores(scores))
+
+    def select_with_gap(self, scores: ScoresLike, candidates: object = None, *, step: float) -> Lead:
+        """Draw one candidate, and by how much its noisy score is ahead of all others, at the cost of `epsilon`.
+
+        The gap is that of the same noise that selects. Under pure differential privacy it costs nothing; with a delta,
+        it costs what `event_with_gap` says.
+
+        Args:
+            scores, candidates: as for `select`; at least two scores.
+            step: the gap is rounded down to a multiple of it; public, > 0. A tenth of the scale loses little.
+
+        Returns:
+            Winner and gap; see `Lead`.
+
+        Raises:
+            InvalidScoresError: as for `select`, or there is a single score.
+
+        Proof: ``proofs/free_gap.md``.
+
+        >>> from dpselect import PermuteAndFlip
+        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
+        >>> winner, gap = mechanism.select_with_gap([12, 730, 41], ["cat", "dog", "eel"], step=1.0)
+        >>> winner, gap > 600
+        ('dog', True)
+        """
+        step = positive_sensitivity(step, "step")
+        native = native_scores(scores)
+        if score_count(native) == 1:
+            got = Shown(f"<{type(scores).__name__} of length 1>")
+            raise InvalidScoresError("scores", got, "at least two scores: a single candidate is ahead of nobody")
+        pick = None if candidates is None else checked_candidates(candidates, count=score_count(native))
+        index, gap = self._sampler.select_with_gap(native, step)
+        return Lead(index if pick is None else pick(index), gap)
+
+    @property
+    def event_with_gap(self) -> LogisticProfileEvent | LaplaceProfileEvent:
+        """What `select_with_gap` costs, for accounting: with Gumbel noise more than `event`, but for pure epsilon.
+
+        Proof: ``proofs/free_gap.md``, claim 3.
+
+        >>> from dpselect import ExponentialMechanism
+        >>> ExponentialMechanism(epsilon=0.5, sensitivity=1.0).event_with_gap
+        LogisticProfileEvent(epsilon=0.5)
+        """
+        event = self.event
+        return LogisticProfileEvent(epsilon=self.epsilon) if isinstance(event, BoundedRangeEvent) else event
+
+    def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
+        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
+
+        For simulation. Winners are not removed: see `peel`.
+
+        Returns:
+            Shape ``(size,)``, indices of `scores`.
+        """
+        size = positive_count(size, "size", at_most=sys.maxsize)
+        return self._sampler.select_many(native_scores(scores), size)
+
+    def select_rows(self, matrix: ScoreRows) -> NDArray[np.int64]:
+        """Draw one index for each row of a matrix, independently of each other, *each* at the cost of `epsilon`.
+
+        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. All
+        rows together cost as many selections as there are rows that one unit may change (``proofs/groups.md``).
+
+        Args:
+            matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits and in any order in memory.
+                NumPy arrays are read in place, and so are arrays that NumPy can look at (PyTorch, JAX).
+
+        Returns:
+            Shape ``(rows,)``: for each row an index of its scores.
+
+        Raises:
+            InvalidScoresError: `matrix` is empty, not two-dimensional, not finite, or not exactly representable.
+                No draw is returned then, of any row.
+
+        Proof: ``proofs/exact_sampling.md``.
+
+        >>> from dpselect import PermuteAndFlip
+        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
+        >>> mechanism.select_rows([[0, 500, 10], [700, 20, 30]])
+        array([1, 0])
+        """
+        native = native_rows(matrix)
+        try:
+            return self._sampler.select_rows(native)
+        except InvalidScoresError as error:
+            raise named_matrix(error) from None
+
+    def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
+        """Draw `k` different indices one after another, each round without the earlier winners.
+
+        Each round costs `epsilon`; for `k` rounds within a total epsilon, see `dpselect.top_k`.
+
+        Returns:
+            Shape ``(k,)``, the first winner first.
+
+        Raises:
+            InvalidParameterError: `k` is not a whole number from 1 to the number of scores.
+
+        Proof: ``proofs/top_k.md``.
+        """
+        native = native_scores(scores)
+        k = positive_count(k, "k", at_most=score_count(native), at_most_what="the number of scores")
+        return self._sampler.peel(native, k)
+
+    def pmf(self, scores: ScoresLike) -> NDArray[np.float64]:
+        """Probability of each candidate. For planning with public scores and for tests: it depends on every score.
+
+        Returns:
+            Shape ``(n,)``, summing to 1 within 1e-12, each entry accurate to ten digits or better (entries below
+            about 1e-300 may underflow; the draw itself never rounds a probability).
+        """
+        return self.probabilities(Gaps.below_best(finite_scores(scores)))
+
+    def expected_error(self, scores: ScoresLike) -> float:
+        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
+        gaps = Gaps.below_best(finite_scores(scores))
+        return gaps.mean(self.probabilities(gaps))
+
+    def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
+        """With probability `confidence` the selected score is at most this far below the best, whatever the scores.
+
+        So a candidate that leads all others by this much, for votes rounded up, is selected with that probability.
+        Exact for the worst scores (one best, all others equal and this far below it), rounded up. It depends on
+        public arguments only, so it may be published.
+
+        Returns:
+            A distance in the unit of the scores; 0 if even a blind guess among `n_candidates` reaches the confidence.
+
+        Proof: ``proofs/error_bounds.md``.
+        """
+        n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
+        confidence = probability(confidence, "confidence")
+        return self.worst_error(n_candidates, failure=1.0 - confidence, confidence=confidence)
+
+    def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
+        """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
+        theta = self.law.worst_case.error_quantile(n_candidates, failure, confidence)
+        if theta == 0.0:
+            return 0.0
+        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
+
+    def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
+        """`pmf` from gaps computed before, for use with many epsilons."""
+        return self.law.probabilities(
+            gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
+        )

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of
 from dpselect.mechanisms.exponential import EXPONENTIAL
-from dpselect.mechanisms.numbers import FloatArray, gauss_legendre
+from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.numbers import FloatArray, Law, WorstCase, gauss_legendre
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, not_tossed, product_integrals, tossed_away
-from dpselect.mechanisms.selection import Law, Mechanism, WorstCase
 
 _DEEPEST = 750.0  # e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles
 _RULE = gauss_legendre(16)

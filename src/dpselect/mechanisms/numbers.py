@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from bisect import bisect_left
 from collections.abc import Callable
@@ -9,12 +10,13 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.checks import exact_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
@@ -77,52 +79,6 @@ def shortest(number: Fraction) -> float | Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
-    """Gaps ``mantissa * 2**exponent``: the exponent is 1 only if a difference of doubles would overflow."""
-
-    mantissa: FloatArray
-    exponent: int
-
-    @classmethod
-    def below_best(cls, scores: npt.NDArray[Any]) -> Gaps:
-        """The gaps of finite, non-empty `scores`."""
-        return cls.between(scores.max(keepdims=True), scores)
-
-    @classmethod
-    def between(cls, high: Any, low: Any) -> Gaps:
-        """``high - low``, not negative, each correctly rounded (integers of 64 bits are subtracted exactly)."""
-        if low.dtype.kind != "f":
-            # Modulo 2^64 the difference of two 64-bit integers is exact, and it is never negative.
-            return cls((high.view(np.uint64) - low.view(np.uint64)).astype(np.float64), 0)
-        with np.errstate(over="ignore"):
-            difference = high - low
-        if np.isfinite(difference).all():
-            return cls(difference, 0)
-        # One of both is beyond 2^970 here, so what halving loses is negligible.
-        return cls(high / 2.0 - low / 2.0, 1)
-
-    def scaled(self, *, epsilon: float, sensitivity: float, factor: int) -> FloatArray:
-        """``gap * epsilon / (factor * sensitivity)`` for a `factor` of 1 or 2.
-
-        Infinite or zero only where the true value is that extreme.
-        """
-        # Mantissas and exponents separately: the quotient of the arguments may overflow although the product does not.
-        epsilon_mantissa, epsilon_exponent = math.frexp(epsilon)
-        sensitivity_mantissa, sensitivity_exponent = math.frexp(sensitivity)
-        ratio = epsilon_mantissa / sensitivity_mantissa
-        exponent = epsilon_exponent - sensitivity_exponent - (factor - 1) + self.exponent
-        with np.errstate(over="ignore", under="ignore"):
-            if -1000 < exponent < 1000:
-                return self.mantissa * math.ldexp(ratio, exponent)
-            mantissas, exponents = np.frexp(self.mantissa)
-            return np.ldexp(mantissas * ratio, exponents + exponent)
-
-    def mean(self, probabilities: FloatArray) -> float:
-        """The expected gap, in the unit of the scores."""
-        return float((probabilities * self.mantissa).sum()) * 2.0**self.exponent
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """``sum(weights * f(nodes))`` is the integral of f over [0, 1], exactly so for polynomials of degree ``2 K - 1``.
 
@@ -173,6 +129,89 @@ def _legendre(v: FloatArray, degree: int) -> tuple[FloatArray, FloatArray]:
     return value, degree * ((1.0 - 2.0 * v) * value - before) / (2.0 * v * (1.0 - v))
 
 
+Curve = Callable[[float, int], float]
+"""Takes theta and n and returns a probability."""
+
+_MARGIN = 1.0 + 2.0**-40
+"""Added to a probability, to be on the safe side: far above the rounding of the curves, and far too small to matter."""
+
+_ROUNDING = 2.0**-44
+_SMALLEST = 5e-324
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The worst case of one law: the probability that the best of n loses to the n - 1 others, theta scales below."""
+
+    best_loses: Curve
+    """With a small relative error where it is small."""
+
+    best_wins: Curve
+    """The complement, with a small relative error where *it* is small."""
+
+    @functools.lru_cache(maxsize=256)  # noqa: B019 - there are four of them, and most services ask for few sizes
+    def error_quantile(self, n: int, failure: float, confidence: float) -> float:
+        """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
+
+        By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
+        subtracted from 1. 0 if a blind guess among `n` reaches the confidence.
+        """
+        if Fraction(confidence) * n <= 1:
+            return 0.0
+        if confidence >= 0.5:
+            return _crossing(lambda theta: math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure))
+        return _crossing(lambda theta: math.log(confidence * _MARGIN / self.best_wins(theta, n)))
+
+    @functools.lru_cache(maxsize=256)  # noqa: B019
+    def expected_error(self, n: int) -> float:
+        """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
+
+        The worst case over all vectors for the exponential mechanism and permute-and-flip. Golden-section search for
+        the single maximum of ``theta * best_loses(theta)``.
+        """
+        low, high = 0.0, 2.0 * math.log(n) + 4.0
+        shrink = (math.sqrt(5.0) - 1.0) / 2.0
+        for _ in range(48):
+            left, right = high - shrink * (high - low), low + shrink * (high - low)
+            if left * self.best_loses(left, n) < right * self.best_loses(right, n):
+                low = left
+            else:
+                high = right
+        return low * self.best_loses(low, n)
+
+
+def _crossing(excess: Callable[[float], float]) -> float:
+    """Where a falling function reaches 0, rounded up.
+
+    Args:
+        excess: the logarithm of how many times too likely an error is; above 0 where theta is too small.
+    """
+    fails, works = 0.0, 1.0
+    while excess(works) > 0.0:
+        fails, works = works, 2.0 * works
+    while works - fails > works * _ROUNDING:
+        middle = fails + (works - fails) / 2.0
+        fails, works = (middle, works) if excess(middle) > 0.0 else (fails, middle)
+    return works
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """How the winner is distributed, given the scaled gaps.
+
+    Attributes:
+        name: its name in the compiled core.
+        probabilities: from scaled gaps, shape ``(n,)``, to probabilities, shape ``(n,)``.
+        worst_case: the errors for the worst scores.
+        privacy: the event of one run at the scale for epsilon.
+    """
+
+    name: Literal["exponential", "permute_and_flip", "laplace"]
+    probabilities: Callable[[FloatArray], FloatArray]
+    worst_case: WorstCase
+    privacy: type[BoundedRangeEvent] | type[LaplaceProfileEvent]
+
+
 LARGEST_COUNT = 2**63 - 1
 
 Enclosed = tuple[Fraction, Fraction]
@@ -182,9 +221,8 @@ Enclosed = tuple[Fraction, Fraction]
 def first_count(holds: Callable[[int], bool], roughly: Callable[[int], bool] | None = None) -> int:
     """The smallest count >= 1 for which something `holds` that then holds for all larger ones; at most `LARGEST_COUNT`.
 
-    Args:
-        holds: asked about few counts; it alone decides.
-        roughly: nearly the same, and much cheaper: where it changes, `holds` is asked first.
+    Where the cheaper `roughly` changes, `holds` is asked first; it alone decides. For ``proofs/partition_selection.md``
+    and ``proofs/stop_candidate.md``.
 
     >>> first_count(lambda count: count * count > 50)
     8
@@ -293,7 +331,7 @@ def heads(bounds: Callable[[int], tuple[int, int]], size: int) -> int:
 
 
 def accepts(share: tuple[int, int], x: Fraction) -> bool:
-    """A coin of probability ``share e^-x``, at most 1; `share` is a fraction, which need not be in lowest terms.
+    """A coin of probability ``share e^-x``, at most 1; `share` need not be in lowest terms (``proofs/density.md``).
 
     >>> accepts((7, 7), Fraction(0)), accepts((1, 1), Fraction(10**9))
     (True, False)

@@ -22,10 +22,9 @@ from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
-from dpselect.mechanisms.mechanism import explained
-from dpselect.mechanisms.numbers import FloatArray, exact_value, gauss_legendre, native_fraction
+from dpselect.mechanisms.mechanism import Mechanism, explained
+from dpselect.mechanisms.numbers import FloatArray, Law, WorstCase, exact_value, gauss_legendre, native_fraction
 from dpselect.mechanisms.scores import Candidate, ScoresLike, all_candidates
-from dpselect.mechanisms.selection import Law, Mechanism, WorstCase
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _TAIL = 36.0

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import array
 import functools
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import combinations
 from numbers import Number
 from typing import Any, Literal, Protocol, TypeVar, cast
@@ -18,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.numbers import FloatArray
 
 
 class SupportsArrowArray(Protocol):
@@ -436,3 +439,49 @@ def _equal(one: object, other: object) -> bool | None:
 
 def _refused_candidates(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
     return InvalidCandidatesError("candidates", Shown(f"<{type(candidates).__name__}>"), expected, hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Gaps ``mantissa * 2**exponent``: the exponent is 1 only if a difference of doubles would overflow."""
+
+    mantissa: FloatArray
+    exponent: int
+
+    @classmethod
+    def below_best(cls, scores: npt.NDArray[Any]) -> Gaps:
+        """The gaps of finite, non-empty `scores`."""
+        return cls.between(scores.max(keepdims=True), scores)
+
+    @classmethod
+    def between(cls, high: Any, low: Any) -> Gaps:
+        """``high - low``, not negative, each correctly rounded (integers of 64 bits are subtracted exactly)."""
+        if low.dtype.kind != "f":
+            # Modulo 2^64 the difference of two 64-bit integers is exact, and it is never negative.
+            return cls((high.view(np.uint64) - low.view(np.uint64)).astype(np.float64), 0)
+        with np.errstate(over="ignore"):
+            difference = high - low
+        if np.isfinite(difference).all():
+            return cls(difference, 0)
+        # One of both is beyond 2^970 here, so what halving loses is negligible.
+        return cls(high / 2.0 - low / 2.0, 1)
+
+    def scaled(self, *, epsilon: float, sensitivity: float, factor: int) -> FloatArray:
+        """``gap * epsilon / (factor * sensitivity)`` for a `factor` of 1 or 2.
+
+        Infinite or zero only where the true value is that extreme.
+        """
+        # Mantissas and exponents separately: the quotient of the arguments may overflow although the product does not.
+        epsilon_mantissa, epsilon_exponent = math.frexp(epsilon)
+        sensitivity_mantissa, sensitivity_exponent = math.frexp(sensitivity)
+        ratio = epsilon_mantissa / sensitivity_mantissa
+        exponent = epsilon_exponent - sensitivity_exponent - (factor - 1) + self.exponent
+        with np.errstate(over="ignore", under="ignore"):
+            if -1000 < exponent < 1000:
+                return self.mantissa * math.ldexp(ratio, exponent)
+            mantissas, exponents = np.frexp(self.mantissa)
+            return np.ldexp(mantissas * ratio, exponents + exponent)
+
+    def mean(self, probabilities: FloatArray) -> float:
+        """The expected gap, in the unit of the scores."""
+        return float((probabilities * self.mantissa).sum()) * 2.0**self.exponent

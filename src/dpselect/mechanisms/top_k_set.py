@@ -20,8 +20,8 @@ from dpselect._native import _core
 from dpselect.checks import positive_count, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.mechanism import RangedMechanism, SelectsSeveral
-from dpselect.mechanisms.numbers import FloatArray, Gaps, IntArray, accepts, uniform_below, uniform_subset
-from dpselect.mechanisms.scores import NumericArray, ScoresLike, finite_scores
+from dpselect.mechanisms.numbers import FloatArray, IntArray, accepts, uniform_below, uniform_subset
+from dpselect.mechanisms.scores import Gaps, NumericArray, ScoresLike, finite_scores
 
 _BITS = 40  # bits of the largest bound of a weight
 _NEVER = 60.0  # octaves below the best set's weight, for all sets together, beyond which one stretch of ranks is enough

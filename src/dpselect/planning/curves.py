@@ -17,8 +17,8 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.selection import Mechanism
 from dpselect.mechanisms.exponential import CandidateWeights, unlike
 from dpselect.mechanisms.mechanism import explained
-from dpselect.mechanisms.numbers import FloatArray, Gaps
-from dpselect.mechanisms.scores import ScoresLike, finite_scores
+from dpselect.mechanisms.numbers import FloatArray
+from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores
 
 MechanismKind = Callable[..., Mechanism]
 """A mechanism class, or ``functools.partial`` of one where it has options of its own."""
