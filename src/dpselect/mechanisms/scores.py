@@ -11,6 +11,7 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Number
@@ -44,8 +45,14 @@ class SupportsToNumpy(Protocol):
 ScoresLike = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
 """What ``scores`` may be: one-dimensional, of real numbers, from NumPy, Arrow, pandas, Polars or plain Python."""
 
+ScoreRows = ScoresLike
+"""What ``matrix`` may be: the same in two dimensions, one row for each selection."""
+
 NumericArray = npt.NDArray[np.float64] | npt.NDArray[np.int64] | npt.NDArray[np.uint64]
 
+Named = Literal["scores", "matrix"]
+
+_ONE_ROW = "For one selection use select."
 _EXPECTED = {
     "scores": "a one-dimensional array of float64, float32 or integers",
     "matrix": "a two-dimensional array of float64, float32 or integers",
@@ -62,21 +69,31 @@ def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
     Raises:
         InvalidScoresError: not one-dimensional, not real numbers, nulls among them, or not representable exactly.
     """
-    if isinstance(scores, np.ndarray):
-        return _native(cast("npt.NDArray[Any]", scores))
-    given = cast(Any, scores)  # whatever its type says
+    return _native_of(scores, "scores")
+
+
+def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
+    """The same of a two-dimensional `matrix`."""
+    return _native_of(matrix, "matrix")
+
+
+def _native_of(given: Any, name: Named) -> npt.NDArray[Any]:
+    if isinstance(given, np.ndarray):
+        return _native(cast("npt.NDArray[Any]", given), name)
+    kind = type(cast(object, given)).__name__
     is_pandas = hasattr(given, "iloc")  # its conversion to Arrow may fail with an error that quotes values
-    if not is_pandas and (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
+    is_arrow = hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")
+    if name == "scores" and is_arrow and not is_pandas:
         return _native(_from_arrow(given))
     if isinstance(given, _NOT_VECTORS) or not hasattr(given, "__len__"):
-        raise _refusal(type(given).__name__)
-    is_sequence = isinstance(given, Sequence) and not isinstance(given, _BUFFERS)
-    if is_sequence:
-        return _from_numbers(cast("Sequence[object]", scores))
-    converted = to_numpy(cast(Any, scores))
+        raise _refusal(kind, name=name)
+    if isinstance(given, Sequence) and not isinstance(given, _BUFFERS):
+        members = cast("Sequence[Any]", given)
+        return _from_numbers(members) if name == "scores" else _from_lists(members)
+    converted = to_numpy(given)
     if converted is None:
-        raise _refusal(type(cast(object, scores)).__name__)
-    return _native(converted)
+        raise _refusal(kind, name=name)
+    return _native(converted, name)
 
 
 def has_masked(values: npt.NDArray[Any]) -> bool:
@@ -110,7 +127,7 @@ def finite_scores(scores: ScoresLike) -> NumericArray:
     return vector.astype(np.uint64, copy=False)
 
 
-def _native(array: npt.NDArray[Any], name: Literal["scores", "matrix"] = "scores") -> npt.NDArray[Any]:
+def _native(array: npt.NDArray[Any], name: Named = "scores") -> npt.NDArray[Any]:
     """`array` itself if the core reads it in place, else an exact native copy."""
     if array.ndim != (1 if name == "scores" else 2):
         hint = _ONE_ROW if array.ndim == 1 else ""
@@ -133,11 +150,13 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
     if not kinds <= {"f", "i"}:
         raise _refusal(f"{type(scores).__name__} whose members are not all numbers")
     if kinds == {"i"}:
-        integers = _exact_integers(cast("Sequence[int]", scores))
-        if integers is None:
-            raise _refusal(type(scores).__name__, "integers of 64 bits, all signed or all unsigned")
-        return integers
-    if "i" in kinds and not all(map(_is_exact_double, scores)):
+        plain = list(map(int, cast("Sequence[int]", scores)))  # NumPy's integers would wrap around silently
+        for integer_type in (np.int64, np.uint64):
+            with suppress(OverflowError):
+                return np.array(plain, dtype=integer_type)
+        raise _refusal(type(scores).__name__, "integers of 64 bits, all signed or all unsigned")
+    whole = [cast(int, each) for each in scores if _number_kind(type(each)) == "i"]
+    if not all(-_EXACT_IN_DOUBLE <= each <= _EXACT_IN_DOUBLE for each in whole):
         raise _refusal(
             f"{type(scores).__name__} of floats and integers",
             "integers up to 2^53 together with floats",
@@ -147,26 +166,12 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
 
 
 def _number_kind(kind: type[object]) -> str:
-    """``"f"`` or ``"i"`` for the types of number that a list may hold; otherwise None."""
+    """``"f"`` or ``"i"`` for the types of number that a list may hold; otherwise nothing."""
     if issubclass(kind, _EXACTLY_DOUBLES):
         return "f"
     if issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64):
         return "i"
     return ""
-
-
-def _is_exact_double(score: object) -> bool:
-    return _number_kind(type(score)) == "f" or -_EXACT_IN_DOUBLE <= cast(int, score) <= _EXACT_IN_DOUBLE
-
-
-def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
-    plain = list(map(int, scores))  # NumPy's integers would wrap around silently
-    for integer_type in (np.int64, np.uint64):
-        try:
-            return np.array(plain, dtype=integer_type)
-        except OverflowError:
-            continue
-    return None
 
 
 def _from_arrow(scores: Any) -> npt.NDArray[Any]:
@@ -215,7 +220,7 @@ def to_numpy(scores: Any) -> npt.NDArray[Any] | None:
     return None
 
 
-def _with_nulls(name: Literal["scores", "matrix"] = "scores") -> InvalidScoresError:
+def _with_nulls(name: Named = "scores") -> InvalidScoresError:
     every = "a score for every candidate" + (" in every row" if name == "matrix" else "")
     return _refusal("array with nulls", every, name=name)
 
@@ -231,33 +236,6 @@ def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
         return np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # whose texts quote what they cannot convert
         raise InvalidParameterError("points", points, "numbers") from None
-
-
-ScoreRows = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
-"""What ``matrix`` may be: two-dimensional, of real numbers, one row for each selection."""
-
-_ONE_ROW = "For one selection use select."
-
-_NOT_ROWS: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
-
-
-def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
-    """`matrix` as a native two-dimensional NumPy array, which the core reads in place: perhaps empty or not finite.
-
-    Raises:
-        InvalidScoresError: not two-dimensional, not real numbers, nulls among them, or not representable exactly.
-    """
-    if isinstance(matrix, np.ndarray):
-        return _native(cast("npt.NDArray[Any]", matrix), "matrix")
-    given = cast(Any, matrix)
-    if isinstance(given, _NOT_ROWS) or not hasattr(given, "__len__"):
-        raise _refusal(type(given).__name__, name="matrix")
-    if isinstance(given, Sequence):
-        return _from_lists(cast("Sequence[Any]", given))
-    converted = to_numpy(given)
-    if converted is None:
-        raise _refusal(type(given).__name__, name="matrix")
-    return _native(converted, "matrix")
 
 
 def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
@@ -338,17 +316,11 @@ _NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, *_SETS)
 def checked_candidates(candidates: object, *, count: int, name: str = "candidates") -> Pick:
     """Check that `candidates` fits `count` scores, and return the way from an index to a candidate.
 
-    Args:
-        candidates: a sequence or one-dimensional array (NumPy, pandas, Polars, Arrow) without duplicates.
-        count: the number of scores.
-        name: what errors call them.
-
-    Returns:
-        A function of the index. For a sequence it returns the member itself; for an array, the member as the Python
-        value that the library returns (NumPy dates stay NumPy dates, because Python's are not as fine).
+    Of an array it is the Python value that the library returns (NumPy dates stay: Python's are not as fine).
 
     Raises:
-        InvalidCandidatesError: another length, duplicates, or not a sequence.
+        InvalidCandidatesError: another length, duplicates, or not a sequence. It may mention the length, which is
+            public, and never a member: someone will pass a private column here by mistake.
     """
     try:
         return _checked(candidates, count)
@@ -420,21 +392,11 @@ def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
         return len(set(members)) != len(members)
     except TypeError:  # some members cannot be hashed
         pairs = combinations(members, 2)
-    for one, other in pairs:
-        equal = _equal(one, other)
-        if equal is None:
-            raise _refused_candidates(candidates, "members that can be compared with ==")
-        if equal:
-            return True
-    return False
-
-
-def _equal(one: object, other: object) -> bool | None:
-    """Whether two members are equal; None where ``==`` does not answer True or False (arrays, tables)."""
     try:
-        return bool(one == other)
-    except (TypeError, ValueError):
-        return None
+        return any(bool(one == other) for one, other in pairs)
+    except (TypeError, ValueError):  # of arrays and tables ``==`` does not answer True or False
+        pass
+    raise _refused_candidates(candidates, "members that can be compared with ==")
 
 
 def _refused_candidates(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
