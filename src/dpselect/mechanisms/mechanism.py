@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from functools import partial
 from inspect import cleandoc
 from textwrap import fill
 from types import FunctionType
@@ -181,11 +182,7 @@ def _entries(section: str) -> dict[str, str]:
 
 
 class MechanismValue:
-    """A frozen dataclass whose arguments are checked and set once, and which never carries a generator's state.
-
-    Arguments that many have are explained and checked in one place, `explained`. What one draw costs is an event of the
-    kind `costs` at `epsilon`, unless a subclass says more.
-    """
+    """A frozen dataclass whose arguments are checked once; one draw costs an event of the kind `costs` at `epsilon`."""
 
     __slots__ = ()
     costs: ClassVar[Callable[..., Event]]
@@ -210,13 +207,9 @@ class MechanismValue:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def __reduce__(self) -> tuple[Callable[..., MechanismValue], tuple[type[MechanismValue], Mapping[str, object]]]:
+    def __reduce__(self) -> tuple[Callable[[], object], tuple[()]]:
         """Copies and pickles are built from the arguments: no generator state leaves the core."""
-        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
-
-
-def _rebuild(kind: type[MechanismValue], arguments: Mapping[str, Any]) -> MechanismValue:
-    return kind(**arguments)
+        return partial(type(self), **{part.name: getattr(self, part.name) for part in fields(self) if part.init}), ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,18 +247,13 @@ class RangedMechanism(ScaledMechanism):
 class Lead(NamedTuple):
     """A selected candidate, and by how much its noisy score is ahead of all others. Both are private releases.
 
-    The gap costs nothing beside the winner under pure differential privacy; the winner's noisy score itself is not
-    released. What the gap says of the true scores: `dpselect.planning.lead_shown`.
+    What the gap says of the true scores: `dpselect.planning.lead_shown`.
 
     Attributes:
         winner: the selected candidate, or its index.
-        gap: the difference of the two largest noisy scores, rounded down to a multiple of the step, in the unit of the
-            scores.
+        gap: the difference of the two largest noisy scores, rounded down to a multiple of the step.
 
     Proof: ``proofs/free_gap.md``.
-
-    >>> Lead("dog", 30.0)
-    Lead(winner='dog', gap=30.0)
     """
 
     winner: Any
@@ -274,7 +262,7 @@ class Lead(NamedTuple):
 
 @explained
 class SelectsOne:
-    """The base of what selects one candidate by its score, at a cost of its own."""
+    """The base of what selects one candidate by its score."""
 
     __slots__ = ()
 
@@ -318,8 +306,8 @@ class SelectsSeveral:
         """Draw the `k` candidates, at one cost for all of them.
 
         Returns:
-            `k` different candidates, or indices if no candidates were given: best first, and a set in the order in
-            which the scores were given, which says nothing of who is best.
+            `k` different candidates, or indices if no candidates were given: best first; a set in the order of the
+            scores.
         """
         native = self._checked(scores)
         if candidates is None:
@@ -337,10 +325,7 @@ class SelectsSeveral:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
-    """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
-
-    Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
-    """
+    """The base of `ExponentialMechanism`, `PermuteAndFlip` and `ReportNoisyMax`."""
 
     _law: ClassVar[Law]
     _sampler: Any = field(init=False, repr=False, compare=False)
@@ -374,15 +359,11 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
     def select_with_gap(self, scores: ScoresLike, candidates: object = None, *, step: float) -> Lead:
         """Draw one candidate, and by how much its noisy score is ahead of all others, at the cost of `epsilon`.
 
-        The gap is that of the same noise that selects. Under pure differential privacy it costs nothing; with a delta,
-        it costs what `event_with_gap` says.
+        Under pure differential privacy the gap costs nothing; with a delta, what `event_with_gap` says.
 
         Args:
             scores, candidates: as for `select`; at least two scores.
             step: the gap is rounded down to a multiple of it; public, > 0. A tenth of the scale loses little.
-
-        Returns:
-            Winner and gap; see `Lead`.
 
         Raises:
             InvalidScoresError: as for `select`, or there is a single score.
@@ -409,41 +390,27 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         """What `select_with_gap` costs, for accounting: with Gumbel noise more than `event`, but for pure epsilon.
 
         Proof: ``proofs/free_gap.md``, claim 3.
-
-        >>> from dpselect import ExponentialMechanism
-        >>> ExponentialMechanism(epsilon=0.5, sensitivity=1.0).event_with_gap
-        LogisticProfileEvent(epsilon=0.5)
         """
         event = self.event
         return LogisticProfileEvent(epsilon=self.epsilon) if isinstance(event, BoundedRangeEvent) else event
 
     def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
-        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
-
-        For simulation. Winners are not removed: see `peel`.
-
-        Returns:
-            Shape ``(size,)``, indices of `scores`.
-        """
+        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`: for simulation."""
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._sampler.select_many(native_scores(scores), size)
 
     def select_rows(self, matrix: ScoreRows) -> NDArray[np.int64]:
         """Draw one index for each row of a matrix, independently of each other, *each* at the cost of `epsilon`.
 
-        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. All
-        rows together cost as many selections as there are rows that one unit may change (``proofs/groups.md``).
+        Long matrices are drawn from on all cores. All rows together cost as many selections as there are rows that one
+        unit may change (``proofs/groups.md``).
 
         Args:
-            matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits and in any order in memory.
-                NumPy arrays are read in place, and so are arrays that NumPy can look at (PyTorch, JAX).
-
-        Returns:
-            Shape ``(rows,)``: for each row an index of its scores.
+            matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits. NumPy arrays are read in
+                place, and so are arrays that NumPy can look at (PyTorch, JAX).
 
         Raises:
             InvalidScoresError: `matrix` is empty, not two-dimensional, not finite, or not exactly representable.
-                No draw is returned then, of any row.
 
         Proof: ``proofs/exact_sampling.md``.
 
@@ -462,9 +429,6 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         """Draw `k` different indices one after another, each round without the earlier winners.
 
         Each round costs `epsilon`; for `k` rounds within a total epsilon, see `dpselect.top_k`.
-
-        Returns:
-            Shape ``(k,)``, the first winner first.
 
         Raises:
             InvalidParameterError: `k` is not a whole number from 1 to the number of scores.
@@ -492,7 +456,6 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
         """With probability `confidence` the selected score is at most this far below the best, whatever the scores.
 
-        So a candidate that leads all others by this much, for votes rounded up, is selected with that probability.
         Exact for the worst scores (one best, all others equal and this far below it), rounded up. It depends on
         public arguments only, so it may be published.
 

@@ -16,10 +16,7 @@ _PARTITION = "a whole number from 0 to 2**63 - 1"
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """The winner: the number of its partition and its index within that partition's scores.
-
-    If each partition's number is the number of scores before it, the sum of the two is the index among all scores.
-    """
+    """The winner: the number of its partition and its index within that partition's scores."""
 
     partition: int
     index: int
@@ -30,13 +27,11 @@ class PartialSelection:
     """One selection, drawn from a part of the scores so far: `of` each part, `merged` together, then the `winner`.
 
     The winner has exactly the mechanism's distribution on all scores together, whatever the parts and the order of
-    merging, and everything together costs one selection, `Mechanism.event`. It takes one pass over each part, and only
-    about a hundred bytes are sent, whatever the number of scores.
+    merging, and everything together costs one selection, `Mechanism.event`.
 
-    Only the final winner is a release. A partial selection, its bytes and the winners of parts reveal more than the
-    mechanism may: they are as private as the scores, and `repr` shows nothing of them. Each can be used once (`merged`,
-    `to_bytes` or `winner`), because nothing is guaranteed for two releases that share random bits. Bytes can be copied;
-    the caller has to make sure that only one copy is used.
+    Only the final winner is a release. A partial selection, its bytes and the winners of parts are as private as the
+    scores. Each can be used once (`merged`, `to_bytes` or `winner`), because nothing is guaranteed for two releases
+    that share random bits; that only one copy of its bytes is used is up to the caller.
 
     For permute-and-flip, the exponential mechanism, and report-noisy-max with exponential or Gumbel noise.
 
@@ -69,8 +64,8 @@ class PartialSelection:
 
         Args:
             mechanism: how to select, the same for all parts.
-            scores: shape ``(n,)``, finite floats or integers, of any type in every part; higher is better. A part
-                without scores changes nothing. How many a part has is treated as public, like the candidates.
+            scores: shape ``(n,)``, finite floats or integers; higher is better. A part without scores changes nothing.
+                How many a part has is treated as public.
             partition: a public number of this part, from 0 to 2**63 - 1, that the winner names.
 
         Raises:
@@ -104,7 +99,7 @@ class PartialSelection:
         return cls._wrap(mechanism, row)
 
     def merged(self, other: PartialSelection) -> PartialSelection:
-        """The selection from the scores of both, which are used up. Every order of merging has the same distribution.
+        """The selection from the scores of both, which are used up.
 
         Raises:
             InvalidParameterError: `other` is of another mechanism or the same object, or one of the two was used
@@ -120,9 +115,7 @@ class PartialSelection:
         return self._wrap(self._mechanism, self._row.merged(other._row))
 
     def to_bytes(self) -> bytes:
-        """The selection as bytes, to be sent to where the others are. The selection is used up; the bytes replace it.
-
-        As private as the scores. About a hundred bytes, and with probability below 2**-40 a few more.
+        """About a hundred bytes, as private as the scores, to be sent to where the others are. They use it up.
 
         Raises:
             InvalidParameterError: it was used before.
@@ -151,7 +144,6 @@ class PartialSelection:
 def _terms(
     mechanism: Mechanism,
 ) -> tuple[Literal["exponential", "permute_and_flip"], float, float, Literal[1, 2], int]:
-    """What two partial selections share to be merged: law, epsilon, sensitivity, factor of the scale, winners."""
     expected = "PermuteAndFlip, ExponentialMechanism, or ReportNoisyMax with exponential or Gumbel noise"
     if not isinstance(cast(object, mechanism), Mechanism):
         raise InvalidParameterError("mechanism", mechanism, expected)

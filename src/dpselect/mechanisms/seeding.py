@@ -14,8 +14,6 @@ from dpselect._native import _core
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 
 _LARGEST = 2**64
-NO_LEDGER = "no seeded block, because a ledger counts private releases"
-"""What a ledger expects instead; see `refuse_seeded`."""
 
 
 @contextmanager
@@ -48,27 +46,18 @@ def _keys(seed: bytes) -> Iterator[bytes]:
 
 
 def key_of_a_choice() -> bytes:
-    """Eight random bytes for the hash that chooses rows or values; within a seeded block those of its seed.
-
-    Not for noise. A choice depends on the rows of one unit alone, whatever the key is.
-    """
+    """Eight random bytes for the hash that chooses rows or values, not for noise; in a seeded block of its seed."""
     held = _KEYS.get()
     return next(held[1]) if held is not None and held[0] == os.getpid() else os.urandom(8)
 
 
 def seeded_draws() -> tuple[bool, int]:
-    """Whether this thread is in a seeded block, and how many draws it ever made in one.
-
-    If this is the same before and after some work, and False, no draw of it was seeded.
-    """
+    """Whether this thread is in a seeded block, and how many draws it ever made in one."""
     return _core.seeded_draws()
 
 
 def refuse_seeded() -> None:
-    """Refuse what may not be done in a seeded block: to charge a ledger.
-
-    Raises:
-        InvalidParameterError: this thread is in one.
-    """
+    """Refuse to charge a ledger in a seeded block."""
     if _core.seeded_draws()[0]:
-        raise InvalidParameterError("ledger", Shown("<a charge within dpselect.testing.seeded>"), NO_LEDGER)
+        expected = "no seeded block, because a ledger counts private releases"
+        raise InvalidParameterError("ledger", Shown("<a charge within dpselect.testing.seeded>"), expected)
