@@ -35,9 +35,8 @@ class NoisyOrder(MechanismValue):
     r"""How `k` of `n_candidates` are selected by noisy counts, and what it costs, counts included; holds no data.
 
     One unit counts for at most `max_values_per_unit` candidates. So two-sided geometric noise of the scale
-    ``max_values_per_unit / epsilon`` on each of the counts is enough for *all* of them together, and the order of the
-    noisy counts and the counts of the selected candidates cost nothing more. With a delta, discrete Gaussian noise,
-    which grows only with the root of `max_values_per_unit`.
+    ``max_values_per_unit / epsilon`` on each count is enough for *all* of them together, order and counts included.
+    With a delta, discrete Gaussian noise, which grows only with the root of `max_values_per_unit`.
 
     Args:
         n_candidates: number of counts.
@@ -111,9 +110,7 @@ class NoisyOrder(MechanismValue):
             counts: shape ``(n_candidates,)``, whole numbers.
             rarest: the lowest counts are best.
 
-        Returns:
-            Different positions, and a noisy count for each, which may be negative. Of equal noisy counts the earlier
-            candidate is the better one.
+        Of equal noisy counts, which may be negative, the earlier candidate is the better one.
 
         Raises:
             InvalidDataError: `counts` are not whole numbers.
@@ -128,11 +125,11 @@ class NoisyOrder(MechanismValue):
 
 
 class OrderNoise(NamedTuple):
-    """Standard deviations of the noise that decides the order, in units: see `order_noise`.
+    """Standard deviations of the noise that decides the order: see `order_noise`.
 
     Attributes:
         once: of geometric noise once on all counts.
-        each: of the noise for the order alone, in one draw or several, at the epsilon that is left for it.
+        each: of the noise for the order alone, at the epsilon that is left for it.
         gaussian: of discrete Gaussian noise once on all counts; None without a delta, or if that cannot be planned.
     """
 
@@ -164,18 +161,10 @@ def order_noise(
 ) -> OrderNoise:
     r"""The rule that decides, from public arguments, how the `k` most common of `n_candidates` are selected.
 
-    Noise is added *once* to all counts if its standard deviation is smaller than that of the noise for the order alone
-    (`dpselect.mechanisms.plan_top_k`: *each* score in one draw, or in each of several). Noise once has the deviation
-    :math:`\sqrt 2 \, L / \varepsilon` (`max_values_per_unit` = L; twice that if units are replaced, up to the number of
-    candidates), whatever `k` is. The noise for the order grows with `k`, and if counts are wanted, only half of epsilon
-    is left for it; the other half pays for the counts.
-
-    With a delta, the noise may also be discrete Gaussian noise once on all counts, whose deviation grows only with the
-    root of L. The smallest of the three decides. For one answer (k = 1) that is never Gaussian noise, unless
-    delta is above a hundredth of epsilon.
-
-    Without a delta and without counts, noise is added once if and only if L < 0.707 k, for k below the number of
-    candidates; with counts, if and only if L < 1.414 k.
+    The smallest standard deviation decides. Noise *once* on all counts has the deviation
+    :math:`\sqrt 2 \, L / \varepsilon` (`max_values_per_unit` = L; twice that if units are replaced), whatever `k` is.
+    The noise for the order alone (`dpselect.mechanisms.plan_top_k`) grows with `k`, and if counts are wanted, only half
+    of epsilon is left for it. With a delta, discrete Gaussian noise once on all counts grows only with the root of L.
 
     Args:
         k: number to select.
@@ -187,12 +176,6 @@ def order_noise(
 
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=1)
     OrderNoise(once=1.4142135623730951, each=10.0, gaussian=None)
-    >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8).is_once
-    False
-    >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8, with_counts=True).is_once
-    True
-    >>> order_noise(1000, 100, epsilon=1.0, delta=1e-6, max_values_per_unit=30).is_gaussian
-    True
     """
     epsilon = positive_epsilon(epsilon)
     relation = neighbouring_relation(neighbours)
@@ -227,10 +210,7 @@ def _gaussian_scale(epsilon: float, delta: float, moved: int) -> float | None:
 
 
 def left_for_selection(epsilon: float) -> float:
-    """The part of epsilon for a selection whose counts are paid for with the other part: half of it.
-
-    Both noises then have the same scale where a unit may have all of the selected candidates.
-    """
+    """The part of epsilon for a selection whose counts are paid for with the other half."""
     return positive_epsilon(epsilon) / 2.0
 
 

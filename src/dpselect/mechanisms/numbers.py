@@ -80,12 +80,7 @@ def shortest(number: Fraction) -> float | Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``sum(weights * f(nodes))`` is the integral of f over [0, 1], exactly so for polynomials of degree ``2 K - 1``.
-
-    Attributes:
-        nodes: shape ``(K,)``, increasing, strictly between 0 and 1.
-        weights: shape ``(K,)``, positive, summing to 1.
-    """
+    """``sum(weights * f(nodes))`` is the integral of f over [0, 1], exactly for polynomials of degree ``2 K - 1``."""
 
     nodes: FloatArray
     weights: FloatArray
@@ -93,15 +88,9 @@ class Rule:
 
 @cache
 def gauss_legendre(count: int) -> Rule:
-    """The rule of `count` nodes.
+    """The rule of `count` nodes, each found as its distance from the nearer end.
 
-    NumPy's and SciPy's nodes are as accurate as doubles around 1. At the ends of the interval their weights then have
-    errors of 1e-13, which would be the largest error of a probability. Here each node is found as its distance from
-    the nearer end.
-
-    >>> rule = gauss_legendre(2)
-    >>> rule.nodes.round(4), rule.weights
-    (array([0.2113, 0.7887]), array([0.5, 0.5]))
+    NumPy's and SciPy's weights have errors of 1e-13 at the ends, which would be the largest error of a probability.
     """
     index = np.arange(1, (count + 1) // 2 + 1)
     v = np.sin(np.pi * (4 * index - 1) / (8 * count + 4)) ** 2  # the usual first guess at the roots of P(1 - 2v)
@@ -118,10 +107,7 @@ def gauss_legendre(count: int) -> Rule:
 
 
 def _legendre(v: FloatArray, degree: int) -> tuple[FloatArray, FloatArray]:
-    """``P(1 - 2v)`` of `degree` and its derivative by v, by steps between successive degrees.
-
-    The steps are small for small v, so nothing cancels there.
-    """
+    """``P(1 - 2v)`` of `degree` and its derivative by v, by steps that are small for small v, so nothing cancels."""
     value, before, step = np.ones_like(v), np.ones_like(v), np.zeros_like(v)
     for k in range(degree):
         step = (k * step - (4 * k + 2) * v * value) / (k + 1)
@@ -141,20 +127,21 @@ _SMALLEST = 5e-324
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """The worst case of one law: the probability that the best of n loses to the n - 1 others, theta scales below."""
+    """The worst scores for a law: the probability that the best of n loses to n - 1 others, all theta scales below it.
+
+    No other scores make an error of theta more likely: ``proofs/error_bounds.md``. Both curves have a small relative
+    error where they are small.
+    """
 
     best_loses: Curve
-    """With a small relative error where it is small."""
-
     best_wins: Curve
-    """The complement, with a small relative error where *it* is small."""
 
     @functools.lru_cache(maxsize=256)  # noqa: B019 - there are four of them, and most services ask for few sizes
     def error_quantile(self, n: int, failure: float, confidence: float) -> float:
         """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
 
-        By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
-        subtracted from 1. 0 if a blind guess among `n` reaches the confidence.
+        `failure` and `confidence` sum to 1; neither is computed from the other. 0 if a blind guess reaches the
+        confidence.
         """
         if Fraction(confidence) * n <= 1:
             return 0.0
@@ -166,8 +153,7 @@ class WorstCase:
     def expected_error(self, n: int) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
 
-        The worst case over all vectors for the exponential mechanism and permute-and-flip. Golden-section search for
-        the single maximum of ``theta * best_loses(theta)``.
+        By golden-section search for the single maximum of ``theta * best_loses(theta)``.
         """
         low, high = 0.0, 2.0 * math.log(n) + 4.0
         shrink = (math.sqrt(5.0) - 1.0) / 2.0
@@ -181,11 +167,7 @@ class WorstCase:
 
 
 def _crossing(excess: Callable[[float], float]) -> float:
-    """Where a falling function reaches 0, rounded up.
-
-    Args:
-        excess: the logarithm of how many times too likely an error is; above 0 where theta is too small.
-    """
+    """Where a falling function reaches 0, rounded up by at most `_ROUNDING` of it."""
     fails, works = 0.0, 1.0
     while excess(works) > 0.0:
         fails, works = works, 2.0 * works
@@ -197,14 +179,7 @@ def _crossing(excess: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """How the winner is distributed, given the scaled gaps.
-
-    Attributes:
-        name: its name in the compiled core.
-        probabilities: from scaled gaps, shape ``(n,)``, to probabilities, shape ``(n,)``.
-        worst_case: the errors for the worst scores.
-        privacy: the event of one run at the scale for epsilon.
-    """
+    """How the winner is distributed, given the scaled gaps ``(s* - s_i)/b``; its name is that of the compiled core."""
 
     name: Literal["exponential", "permute_and_flip", "laplace"]
     probabilities: Callable[[FloatArray], FloatArray]
@@ -225,8 +200,6 @@ def first_count(holds: Callable[[int], bool], roughly: Callable[[int], bool] | N
     and ``proofs/stop_candidate.md``.
 
     >>> first_count(lambda count: count * count > 50)
-    8
-    >>> first_count(lambda count: count * count > 50, lambda count: count > 1000)
     8
     """
     near, step = 1 if roughly is None else first_count(roughly), 1
@@ -274,29 +247,18 @@ def exp_minus_in_digits(exponent: Fraction, digits: int) -> Enclosed:
 
 
 def log_in_digits(number: Fraction, digits: int) -> Enclosed:
-    """The natural logarithm of a number > 0 not near 1, enclosed with so many digits. ``Decimal.ln`` is right likewise.
-
-    >>> [float(each) for each in log_in_digits(Fraction(1, 4), 40)]
-    [-1.3862943611198906, -1.3862943611198906]
-    """
+    """The natural logarithm of a number > 0 not near 1, enclosed with so many digits."""
     (down, least), (up, most) = _rounded(number, digits)
     return Fraction(down.next_minus(down.ln(least))), Fraction(up.next_plus(up.ln(most)))
 
 
 def _rounded(number: Fraction, digits: int) -> list[tuple[Context, Decimal]]:
-    """The number with so many digits, rounded down and up, each with its context."""
     contexts = (Context(digits, each, Emin=MIN_EMIN, Emax=MAX_EMAX) for each in (ROUND_FLOOR, ROUND_CEILING))
     return [(each, each.divide(Decimal(number.numerator), Decimal(number.denominator))) for each in contexts]
 
 
 def exp_minus_at_most(exponent: Fraction) -> Fraction:
-    """No less than e^-exponent for an exponent > 0, and hardly more if it is above 2^-1140.
-
-    So it decides comparisons with any delta, which is at least 2^-1074.
-
-    >>> float(exp_minus_at_most(Fraction(1)))
-    0.36787944117144233
-    """
+    """No less than e^-exponent for an exponent > 0, and hardly more above 2^-1140: enough for any delta."""
     return exp_minus(exponent, min(_TAIL_BITS, _BITS + math.ceil(exponent * 3 / 2)))[1]
 
 
@@ -312,7 +274,6 @@ def heads(bounds: Callable[[int], tuple[int, int]], size: int) -> int:
 
     Args:
         bounds: for a number of binary digits, whole numbers low and high with ``low <= 2^digits p <= high``.
-        size: number of coins.
 
     Proof: ``proofs/partition_selection.md``, claim 4.
 
