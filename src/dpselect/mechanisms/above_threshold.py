@@ -35,9 +35,8 @@ class AboveThreshold(MechanismValue):
     `positives` yes answers the stream refuses. Any number of no answers is included in the price, and queries may be
     chosen in view of earlier answers.
 
-    Charge `event` before the first query. The offset lives in the memory of this process alone: it is in no `repr`, log
-    or pickle, a child of a fork cannot use it, and it is overwritten when the stream ends. A process that restarts
-    makes another stream, and charges it anew.
+    Charge `event` before the first query. The offset lives in the memory of this process alone: it is in no `repr` or
+    pickle, and a child of a fork cannot use it.
 
     Args:
         threshold: public; never computed from the data.
@@ -108,9 +107,6 @@ class AboveThreshold(MechanismValue):
     def test(self, value: float | Fraction) -> bool:
         """Whether `value`, with noise, is above the threshold.
 
-        Args:
-            value: a finite number: an integer, a float (the binary number that it is), a fraction or a decimal.
-
         Raises:
             StreamEndedError: the stream has said yes as often as was paid for, was closed, or belongs to the process
                 that this one was forked from. Nothing is drawn.
@@ -129,13 +125,10 @@ class AboveThreshold(MechanismValue):
     def error_bound(self, queries: int, confidence: float = 0.99) -> float:
         """With probability `confidence` no answer to `queries` queries is wrong by more than this.
 
-        That is: whatever is answered with yes is at most this far below the threshold, and whatever is answered with no
-        is at most this far above it. It depends on public arguments only, so it may be published.
+        What is answered with yes is at most this far below the threshold, what with no at most this far above it. From
+        public arguments only, so it may be published.
 
         Proof: ``proofs/above_threshold.md``, claim 6.
-
-        >>> round(AboveThreshold(0, epsilon=1.0, sensitivity=1, moves="up").error_bound(365), 1)
-        19.6
         """
         queries = positive_count(queries, "queries", at_most=2**60)
         allowed = 1.0 - probability(confidence, "confidence")
@@ -144,12 +137,9 @@ class AboveThreshold(MechanismValue):
         return bound_of_tails((lowered, second), (1.0, first), allowed=allowed)
 
     def pmf(self, queries: ScoresLike) -> FloatArray:
-        """Probability that each of `queries` is the first with a yes, and last that none is. For planning and tests.
+        """Probability that each of `queries` is the first with a yes, and last that none is: it depends on every query.
 
-        It depends on every query, so use it with public or synthetic numbers.
-
-        Returns:
-            Shape ``(n + 1,)``, summing to 1 within 1e-9.
+        For planning and tests. Shape ``(n + 1,)``, summing to 1 within 1e-9.
 
         Raises:
             InvalidScoresError: no finite numbers.

@@ -37,7 +37,6 @@ from dpselect.mechanisms.scores import Pick, all_candidates
 Configuration = TypeVar("Configuration")
 
 _GENERATORS = {("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "BitGenerator")}
-"""Packages and classes of what draws the same numbers again when it is copied."""
 
 
 class BestRun(NamedTuple, Generic[Configuration]):
@@ -47,12 +46,7 @@ class BestRun(NamedTuple, Generic[Configuration]):
         score: that it returned; not a number if it returned none.
         output: what else it returned; None if it failed.
         configuration: that it ran with: a copy that no run has seen.
-        failed: whether it raised an exception (`SystemExit` is one), or returned no pair of a number and an output. A
-            number in text is none.
-
-    >>> best = BestRun(score=0.75, output="a model", configuration={"depth": 4})
-    >>> best.configuration["depth"], best.failed
-    (4, False)
+        failed: whether it raised an exception (`SystemExit` is one), or returned no pair of a number and an output.
     """
 
     score: float
@@ -65,9 +59,8 @@ class BestRun(NamedTuple, Generic[Configuration]):
 class BestOfRuns(MechanismValue):
     r"""Runs something private a secret number of times, each with a random configuration, and keeps the best run.
 
-    The number K of runs is drawn exactly from a public distribution and never shown. Because nobody knows how many runs
-    were thrown away, the whole costs less than about two or three runs, however many there are on average. ``print`` it
-    to see the cost before anything is spent.
+    The number K of runs is drawn exactly from a public distribution and never shown, so the whole costs less than about
+    two or three runs, however many there are on average. ``print`` it to see the cost before anything is spent.
 
     Args:
         epsilon_per_run: each run is `epsilon_per_run`-DP, everything that it returns included. Or give `event_per_run`.
@@ -84,8 +77,6 @@ class BestOfRuns(MechanismValue):
     >>> plan = BestOfRuns(epsilon_per_run=1.0, expected_runs=10)
     >>> print(plan)
     The best of 10 runs on average (geometric), each at epsilon = 1: epsilon = 2.59135 in total.
-    >>> plan.event
-    PrivateCandidatesEvent(epsilon=1.0, eta=1.0, gamma=0.1)
     """
 
     epsilon_per_run: float | None = None
@@ -148,7 +139,7 @@ class BestOfRuns(MechanismValue):
 
     @property
     def event(self) -> Event:
-        """What the whole costs, for accounting: charge it before the first run."""
+        """What the whole costs: charge it before the first run."""
         return self._event
 
     @property
@@ -192,7 +183,8 @@ class BestOfRuns(MechanismValue):
         delta = f", delta = {self._event.delta:g}" if self._event.delta else ""
         cap = f" More than {self.cap:,} runs: nothing is released." if self.cap is not None else ""
         runs = f"The best of {self.expected_runs:g} runs on average ({law}), each at {each}"
-        return f"{runs}: epsilon = {_rounded_up(self.epsilon)}{delta} in total.{cap}"
+        epsilon = float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(self.epsilon))
+        return f"{runs}: epsilon = {epsilon:g}{delta} in total.{cap}"
 
 
 @explained
@@ -212,13 +204,12 @@ def best_of_runs(
     r"""The best of a secret number of private runs, each with a random one of `configurations`.
 
     For tuning: each run trains with a configuration, and returns a score and an output that are *both* covered by
-    `epsilon_per_run`, with fresh randomness. Releasing the best of a *known* number of runs would cost the sum of all.
+    `epsilon_per_run`, with fresh randomness.
 
     Args:
         run: called with a configuration; returns a score, higher is better, and an output. It does not look at earlier
             runs.
-        configurations: what to try, from public knowledge; each run takes one of them, uniformly, and gets a deep copy
-            of its own.
+        configurations: what to try, from public knowledge; each run gets a deep copy of one of them, drawn uniformly.
         charge: called with the event of the whole before the first run, such as ``lambda event:
             ledger.charge("tuning", event)``. If it raises an exception, nothing runs.
         epsilon_per_run, event_per_run, expected_runs, law, eta, cap, delta: see `dpselect.mechanisms.BestOfRuns`.
@@ -255,16 +246,8 @@ def best_of_runs(
     return plan.run(run, configurations, charge=charge)
 
 
-def _rounded_up(epsilon: float) -> str:
-    """Six digits, never too small."""
-    return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(epsilon)):g}"
-
-
 def _untouched(given: list[Any], configurations: object) -> Pick:
-    """Copies of the configurations, taken before the first run. No run sees them: each gets a copy of a copy.
-
-    Otherwise a run could leave a mark for later runs and in what is released, and the marks would count the runs.
-    """
+    """Copies that no run sees: each gets a copy of a copy. Else marks left in them would count the runs."""
     expected = "configurations that copy.deepcopy can copy"
     hint = "Each run gets a copy of its own. Give settings, such as numbers and text, and make the rest inside the run."
     shown, copied = Shown(f"<{type(configurations).__name__}>"), dict[int, Any]()
@@ -279,18 +262,14 @@ def _untouched(given: list[Any], configurations: object) -> Pick:
 
 
 def is_generator(value: object) -> bool:
-    """Whether a copy of `value` would draw the same random numbers again.
-
-    >>> is_generator(7), is_generator(object)
-    (False, False)
-    """
+    """Whether a copy of `value` would draw the same random numbers again."""
     return any((base.__module__.partition(".")[0], base.__name__) in _GENERATORS for base in type(value).__mro__)
 
 
 def _outcome(
     run: Callable[[Configuration], tuple[float, object]], configuration: Configuration
 ) -> BestRun[Configuration]:
-    """What came of one run. That it failed is an outcome; why is not shown, because that may depend on the data."""
+    """What came of one run. Why it failed is not shown, because that may depend on the data."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # each of them would count a run, and may depend on the data
@@ -320,14 +299,7 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
     :math:`\delta_Q` is at most ``delta / E K``, where :math:`\varepsilon_2` is the smallest
     :math:`\max(e', \ln(1 + (1 - \gamma) \delta_Q(e') / \gamma))`.
 
-    Args:
-        event: what one run costs.
-        eta: > -1.
-        gamma: strictly between 0 and 1.
-        delta: strictly between 0 and 1.
-
-    Returns:
-        Infinite if the runs' own delta is too large.
+    Infinite if the runs' own delta is too large.
 
     Proof: ``proofs/private_candidates.md``, claims 3 and 4. Sources: Liu & Talwar (2019), Papernot & Steinke (2022).
 

@@ -44,8 +44,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     * ``"own_scales"``: exponential noise of the scale :math:`(\Delta_i + \Delta_{\max})/\varepsilon`.
     * ``"largest"``: `PermuteAndFlip` with the largest sensitivity, the best rule if all are equal.
 
-    ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity, which depends on
-    public numbers only.
+    ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity.
 
     Args:
         sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
@@ -95,11 +94,9 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     def error_bounds(self) -> FloatArray:
         """With probability `confidence`, the selected score is at most this far below that of *each* candidate.
 
-        One number for each candidate, all at the same time; from public arguments only. Proof:
-        ``proofs/different_sensitivities.md``, claim 4.
+        One number for each candidate, all at the same time; from public arguments only.
 
-        >>> GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 1, 100]).error_bounds().round(1)
-        array([  24. ,   24. ,   24. , 2395.1])
+        Proof: ``proofs/different_sensitivities.md``, claim 4.
         """
         return self._bounds_of(self.rule)
 
@@ -210,7 +207,7 @@ def _members(given: object) -> Sequence[object] | npt.NDArray[Any]:
 
 
 def _are_doubles(array: npt.NDArray[Any]) -> bool:
-    """Whether a double holds each of them, at least one, or can refuse it."""
+    """Whether a double holds each of them or can refuse it."""
     if array.dtype.kind in "iu":
         return int(array.min()) >= -(2**53) and int(array.max()) <= 2**53
     return array.dtype.kind == "f" and array.dtype.itemsize <= 8
@@ -218,7 +215,6 @@ def _are_doubles(array: npt.NDArray[Any]) -> bool:
 
 def _largest_of(count: int, confidence: float) -> float:
     """What the largest of so many standard exponential variables stays below with this probability."""
-    # 1 - c^(1/n) without cancellation.
     return -math.log(-math.expm1(math.log(confidence) / count))
 
 
@@ -239,10 +235,6 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
     By quadrature: candidate i wins with the noisy score :math:`s^* + z` with density :math:`\frac{p_i}{b_i} e^{-z/b_i}
     \prod_{j \ne i} (1 - p_j e^{-z/b_j})`, where :math:`p_i = e^{-(s^* - s_i)/b_i}`: no other wins below :math:`s^*`,
     because the best candidate's noise is positive. Proof: ``proofs/different_sensitivities.md``, claim 6.
-
-    >>> equal = np.array([2.0, 2.0])
-    >>> own_scale_probabilities(Gaps.below_best(np.array([4.0 * np.log(2.0), 0.0])), equal, 1.0).round(12)
-    array([0.75, 0.25])
     """
     most = float(sensitivities.max())
     relative = (sensitivities / most + 1.0) / 2.0  # scales in units of the widest, from 1/2 to 1

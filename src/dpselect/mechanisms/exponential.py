@@ -26,13 +26,7 @@ _EXACT_IN_DOUBLE = 2**53
 
 
 def exponential_probabilities(x: FloatArray) -> FloatArray:
-    """Probability of each candidate from its scaled gap: ``exp(-x_i)``, normalised.
-
-    Proof: ``proofs/exponential_mechanism.md``.
-
-    >>> exponential_probabilities(np.log([1.0, 3.0]))
-    array([0.75, 0.25])
-    """
+    """Probability of each candidate from its scaled gap (``proofs/exponential_mechanism.md``)."""
     p = np.exp(-x)
     return p / p.sum()
 
@@ -54,8 +48,6 @@ EXPONENTIAL = Law(
 class CandidateWeights:
     """Weights, one for each candidate; those of weight zero are left out. Compared by their values.
 
-    >>> CandidateWeights.of([1, 2, 0])
-    <3 weights>
     >>> CandidateWeights.of([0.5, 1]) == CandidateWeights.of([Fraction(1, 2), 1])
     True
     """
@@ -148,19 +140,14 @@ class CandidateWeights:
 
     @property
     def taking_part(self) -> npt.NDArray[np.bool_]:
-        """Which candidates have a weight above zero."""
         return self._logarithms > -math.inf
 
     @property
     def native(self) -> Any:
-        """As the core reads them."""
         return [native_fraction(each) for each in self._fractions] if self._doubles is None else self._doubles
 
     def odds_against_lightest(self) -> float:
-        """All others' weight over that of the lightest candidate that is not left out.
-
-        A little too large at most, never too small.
-        """
+        """All others' weight over that of the lightest candidate that is not left out; never too small."""
         logarithms = self._logarithms[self.taking_part]
         lightest = int(logarithms.argmin())
         with np.errstate(over="ignore"):
@@ -181,11 +168,9 @@ class _WeightedDraws:
         self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), weights.native)
 
     def select(self, scores: object, /) -> int:
-        """One draw."""
         return int(self.select_many(scores, 1)[0])
 
     def select_many(self, scores: object, size: int, /) -> npt.NDArray[np.int64]:
-        """`size` independent draws."""
         self._check(np.shape(cast(Any, scores)))
         return self._native.select_many(scores, size)
 
@@ -196,7 +181,6 @@ class _WeightedDraws:
         return np.array([self.select(row) for row in scores], dtype=np.int64)
 
     def peel(self, scores: object, k: int, /) -> npt.NDArray[np.int64]:
-        """`k` draws one after another."""
         self._check(np.shape(cast(Any, scores)))
         return self._native.peel(scores, k)
 
@@ -210,7 +194,6 @@ class _WeightedDraws:
 
 
 def unlike(count: int, expected: int) -> InvalidScoresError:
-    """Another number of scores than of weights."""
     return InvalidScoresError("scores", Shown(f"<{count} scores>"), f"{expected} scores, one for each weight")
 
 
@@ -238,10 +221,9 @@ class ExponentialMechanism(Mechanism):
     r"""Selects candidate i with probability proportional to :math:`e^{s_i/b}`, :math:`b` the `scale`.
 
     It is `epsilon`-DP and `epsilon`-bounded-range: many selections in a row compose better than with any other
-    mechanism here. For a single selection `PermuteAndFlip` has a smaller error, by up to a factor of two.
+    mechanism here. For a single selection `PermuteAndFlip` has a smaller error.
 
-    With `weights` the probability of candidate i is proportional to :math:`w_i e^{s_i/b}`, at the same cost. A
-    candidate with twice the weight is ahead as if its score were :math:`b \ln 2` higher.
+    With `weights` the probability of candidate i is proportional to :math:`w_i e^{s_i/b}`, at the same cost.
 
     Args:
         weights: public numbers >= 0, one for each candidate, from knowledge and never from the data. Floats are taken
@@ -297,17 +279,13 @@ class ExponentialMechanism(Mechanism):
         return shares / shares.sum()
 
     def expected_error(self, scores: ScoresLike) -> float:
-        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
-
-        With weights, below the best of those that are not left out.
-        """
+        """Expected distance of the selected score below the best that is not left out; it depends on the scores."""
         weights = self._weights
         if weights is None:
             return Mechanism.expected_error(self, scores)
         found = finite_scores(scores)
         probabilities = self.probabilities(Gaps.below_best(found))
-        taking_part = weights.logarithms > -math.inf
-        return Gaps.below_best(found[taking_part]).mean(probabilities[taking_part])
+        return Gaps.below_best(found[weights.taking_part]).mean(probabilities[weights.taking_part])
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
         weights = self._weights

@@ -39,14 +39,7 @@ _TERMS = 10
 
 
 def laplace_probabilities(x: FloatArray) -> FloatArray:
-    """Probability of each candidate from its scaled gap.
-
-    Args:
-        x: shape ``(n,)``, >= 0 or infinite, at least one of them 0.
-
-    Returns:
-        Shape ``(n,)``, summing to 1 up to rounding; relative error below 1e-10. Entries below about 1e-300 may
-        underflow.
+    """Probability of each candidate from its scaled gap, with a relative error below 1e-10.
 
     Proof: ``proofs/noisy_max.md``.
 
@@ -69,13 +62,7 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class _Levels:
-    """The distinct scaled gaps in increasing order.
-
-    Attributes:
-        x: those gaps, as far as probabilities are above 0 in doubles.
-        counts: how many candidates have each.
-        negligible: the w from which on the rest is negligible.
-    """
+    """The distinct scaled gaps in increasing order, how many candidates have each, and the w from which on none counts."""
 
     x: FloatArray
     counts: NDArray[np.intp]
@@ -125,10 +112,7 @@ def _half_powers(distance: FloatArray) -> FloatArray:
 
 
 def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
-    """The two integrals over values below the best score, for each level: before and after the value passes it.
-
-    Panel by panel downwards, until the rest is negligible.
-    """
+    """The two integrals below the best score, for each level: before and after the value passes it, panel by panel."""
     edges = levels.edges()
     upper, lower = np.zeros((2, levels.x.size))
     moments = _Moments()
@@ -158,10 +142,9 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
 
 
 class _Moments:
-    """``sum_k weight_k / (1 - q)`` over the nodes so far, for levels far below all of them.
+    """``sum_k weight_k / (1 - q)`` over the nodes so far, for levels far below them: a series in ``q = e^(y - x) / 2``.
 
-    As a geometric series in ``q = e^(y - x) / 2 <= 0.02``; the powers are kept relative to the last panel's end, so
-    that nothing overflows.
+    The powers are kept relative to the last panel's end, so that nothing overflows.
     """
 
     def __init__(self) -> None:
