@@ -172,22 +172,18 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
 def _checked_sensitivities(given: object) -> FloatArray:
     """As doubles that nobody else can change."""
     members = _members(given)
-    array = members if isinstance(members, np.ndarray) else None
-    if array is None and all(type(each) is float for each in members):
-        array = np.array(members, dtype=np.float64)
-    if len(members) == 0 or (array is not None and array.ndim != 1):
+    if len(members) == 0:
         raise InvalidParameterError("sensitivities", Shown(f"<{type(given).__name__}>"), _EXPECTED)
-    if array is not None and _are_doubles(array):
-        found = array.astype(np.float64) + 0.0  # no negative zero
-        suspects = [int(found.argmin()), int(found.argmax())]  # NaN is both
-    else:
-        found, suspects = np.empty(len(members)), range(len(members))
-    for place in suspects:
-        try:
-            found[place] = positive_sensitivity(members[place], "sensitivities")
-        except InvalidParameterError:
-            got = one_of_several(members[place], place, len(members))
-            raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
+    kinds = {members.dtype.type} if isinstance(members, np.ndarray) else set(map(type, members))
+    are_floats = kinds <= {float, np.float64, np.float32, np.float16}
+    found = np.array(members, dtype=np.float64) if are_floats else np.zeros(len(members))
+    if not (found.min() > 0.0 and found.max() < math.inf):  # NaN is neither
+        for place, each in enumerate(members):
+            try:
+                found[place] = positive_sensitivity(each, "sensitivities")
+            except InvalidParameterError:
+                got = one_of_several(each, place, len(members))
+                raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
     found.flags.writeable = False
     return found
 
@@ -204,13 +200,6 @@ def _members(given: object) -> Sequence[object] | npt.NDArray[Any]:
         return native_scores(cast(ScoresLike, given))
     except InvalidScoresError as error:
         raise InvalidParameterError("sensitivities", error.got, _EXPECTED, error.hint) from None
-
-
-def _are_doubles(array: npt.NDArray[Any]) -> bool:
-    """Whether a double holds each of them or can refuse it."""
-    if array.dtype.kind in "iu":
-        return int(array.min()) >= -(2**53) and int(array.max()) <= 2**53
-    return array.dtype.kind == "f" and array.dtype.itemsize <= 8
 
 
 def _largest_of(count: int, confidence: float) -> float:

@@ -99,8 +99,6 @@ _SECTION = r"^{}:\n((?:    .*\n?|\n(?=    ))*)"
 def explained(thing: _Explained) -> _Explained:
     """Complete the docstring of a class and of its methods, or of a function, by the arguments that are shared.
 
-    What a docstring says of an argument itself stands. One that says where to find its arguments is left as it is.
-
     >>> @explained
     ... def draw(scores, step):
     ...     '''Draw.

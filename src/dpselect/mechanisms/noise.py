@@ -296,11 +296,7 @@ def _is_whole(value: object) -> bool:
 
 
 def whole_values(values: ScoresLike) -> IntArray:
-    """`values` as contiguous 64-bit integers; those outside that range become its nearer end.
-
-    >>> whole_values(np.array([3, 2**64 - 1], dtype=np.uint64))
-    array([                  3, 9223372036854775807])
-    """
+    """`values` as contiguous 64-bit integers; those outside that range become its nearer end."""
     expected = "a one-dimensional array of integers"
     if isinstance(cast(object, values), list | tuple):
         members = cast("list[Any]", values)
@@ -336,8 +332,7 @@ _MOST_VARIANCE = 2.0**100
 _CLOSE = 2.0**-40
 _BELOW_PI = Fraction(3_141_592_653, 10**9)
 
-_MOST_RHO = 2.0**100
-"""More is not used: the variance is far below 1 then, and products with orders would leave the doubles."""
+_MOST_RHO = 2.0**100  # products of more with orders would leave the doubles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -458,9 +453,6 @@ def affordable_rho(epsilon: float, delta: float) -> float:
     """The largest rho, rounded down, whose zero-concentrated privacy is proved to be (`epsilon`, `delta`)-private.
 
     Proof: ``proofs/discrete_gaussian.md``, claim 3.
-
-    >>> round(affordable_rho(1.0, 1e-6), 4)
-    0.0244
     """
 
     def epsilon_of(rho: float) -> float:

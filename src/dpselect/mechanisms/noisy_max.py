@@ -1,17 +1,7 @@
-r"""Report-noisy-max, and its probabilities with Laplace noise, by quadrature between the scores.
+"""Report-noisy-max, and its probabilities with Laplace noise, by quadrature between the scores.
 
-In units of the scale, with the best score at 0, candidate j at :math:`-x_j` and the winning noisy value at
-:math:`-y`, the product of the noise distribution functions changes its form only if y passes an :math:`x_j`:
-
-.. math:: F_j = 1 - \tfrac12 e^{y - x_j} \ (y \le x_j), \qquad F_j = \tfrac12 e^{x_j - y} \ (y > x_j).
-
-Above the best score (y < 0), with :math:`t = e^{y}`, candidate i has
-:math:`\frac{p_i}{2} \int_0^1 \prod_{j \ne i} (1 - t p_j/2)\,dt`: the integral of permute-and-flip at half the p.
-Below, with :math:`w(y) = e^{y} \prod_j F_j`, which never increases,
-
-.. math:: \frac{p_i}{2} \int_0^{x_i} \frac{w(y)}{1 - \frac12 e^{y - x_i}}\,dy + \int_{x_i}^\infty e^{-y} w(y)\,dy .
-
-All terms are positive, so nothing cancels. Proof: ``proofs/noisy_max.md``.
+In units of the scale, from the best score downwards. All terms are positive, so nothing cancels. With y below the best
+score, w(y) is e^y times the product of all distribution functions of the noise. Proof: ``proofs/noisy_max.md``.
 """
 
 from __future__ import annotations
@@ -62,7 +52,7 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class _Levels:
-    """The distinct scaled gaps in increasing order, how many candidates have each, and the w from which on none counts."""
+    """The distinct scaled gaps in increasing order, how many candidates have each, and the w that is negligible."""
 
     x: FloatArray
     counts: NDArray[np.intp]

@@ -82,8 +82,6 @@ class NoisyOrder(MechanismValue):
     def error_bound(self, confidence: float = 0.99) -> int:
         """With probability `confidence` *each* selected count is at most this far from the best one left in its round.
 
-        It depends only on public arguments.
-
         Proof: ``proofs/noisy_order.md``, claim 3; of Gaussian noise, claim 7.
         """
         failure = 1.0 - probability(confidence, "confidence")
@@ -95,8 +93,6 @@ class NoisyOrder(MechanismValue):
 
     def count_bound(self, confidence: float = 0.99) -> int:
         """With probability `confidence` *each* released count is at most this far from the true one.
-
-        It covers all candidates, because large noise is what a candidate may be selected for.
 
         Proof: ``proofs/noisy_order.md``, claim 4; of Gaussian noise, claim 7.
         """

@@ -27,11 +27,7 @@ IntArray = npt.NDArray[np.int64]
 
 @lru_cache(maxsize=256)  # a draw with a gap asks for it each time
 def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
-    """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it.
-
-    >>> scale_of(0.5, 1.0, factor=2)
-    4.0
-    """
+    """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it."""
     numerator, numerator_exponent = math.frexp(sensitivity)
     denominator, denominator_exponent = math.frexp(epsilon)
     try:
@@ -53,11 +49,7 @@ def native_whole(number: int, *, signed: bool = False) -> bytes:
 
 
 def native_fraction(number: Fraction) -> tuple[bytes, bytes]:
-    """Numerator in two's complement and denominator, as the core reads them.
-
-    >>> [int.from_bytes(part, "little", signed=True) for part in native_fraction(Fraction(-1, 3))]
-    [-1, 3]
-    """
+    """Numerator in two's complement and denominator, as the core reads them."""
     return native_whole(number.numerator, signed=True), native_whole(number.denominator)
 
 
@@ -215,11 +207,7 @@ def first_count(holds: Callable[[int], bool], roughly: Callable[[int], bool] | N
 
 
 def log_of(number: Fraction) -> float:
-    """The natural logarithm of a number > 0, also of one that no double can hold, up to rounding.
-
-    >>> round(log_of(Fraction(1, 10**400)) / math.log(10), 6)
-    -400.0
-    """
+    """The natural logarithm of a number > 0, also of one that no double can hold, up to rounding."""
     return math.log(number.numerator) - math.log(number.denominator)
 
 
@@ -267,18 +255,12 @@ _BITS = 60  # binary digits of a coin that are looked at together
 
 
 def heads(bounds: Callable[[int], tuple[int, int]], size: int) -> int:
-    """How many of `size` independent coins show heads.
+    """How many of `size` independent coins show heads, of bounds ``low <= 2^digits p <= high`` for so many digits.
 
-    The uniform numbers of all coins are compared with the probability together, 60 digits at a time: those below its
-    lower bound are heads, those above its upper bound are tails, and the others get more digits.
-
-    Args:
-        bounds: for a number of binary digits, whole numbers low and high with ``low <= 2^digits p <= high``.
+    All coins' uniform numbers are compared with the probability together, 60 digits at a time: those below its lower
+    bound are heads, those above its upper bound are tails, and the others get more digits.
 
     Proof: ``proofs/partition_selection.md``, claim 4.
-
-    >>> heads(lambda digits: (2**digits, 2**digits), 7), heads(lambda digits: (0, 0), 7)
-    (7, 0)
     """
     found, bits, start, end = 0, 0, 0, 1
     while size:
@@ -315,11 +297,7 @@ _UNIFORM = _core.Sampler("exponential", 1.0, 1.0, 1)  # among equal scores it dr
 
 
 def uniform_below(bound: int) -> int:
-    """A uniform whole number from 0 to below `bound`, of any size.
-
-    >>> uniform_below(1)
-    0
-    """
+    """A uniform whole number from 0 to below `bound`, of any size."""
     bits = (bound - 1).bit_length()
     if not bits:
         return 0
@@ -333,11 +311,7 @@ def uniform_below(bound: int) -> int:
 
 
 def uniform_subset(size: int, k: int) -> IntArray:
-    """A uniform set of `k` of the numbers 0 to ``size - 1``: the first k different ones of uniform draws.
-
-    >>> uniform_subset(3, 3).tolist(), uniform_subset(5, 0).tolist()
-    ([0, 1, 2], [])
-    """
+    """A uniform set of `k` of the numbers 0 to ``size - 1``: the first k different ones of uniform draws."""
     if 2 * k > size:
         left_out = np.ones(size, np.bool_)
         left_out[uniform_subset(size, size - k)] = False

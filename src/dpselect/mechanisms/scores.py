@@ -1,7 +1,6 @@
 """Scores as callers hold them, turned into what the core and the formulas read, exactly, or refused.
 
-Nothing is ever rounded: scores that cannot be represented exactly in a native float or 64-bit integer type are refused.
-No error shows a score, carries one in its arguments, or chains an error of an underlying library.
+Nothing is ever rounded. No error shows a score, carries one in its arguments, or chains an error of another library.
 """
 
 from __future__ import annotations
@@ -191,10 +190,7 @@ def _from_arrow(scores: Any) -> npt.NDArray[Any]:
 
 
 def arrow_chunks(foreign: Any) -> Any:
-    """Arrow data of any library, through the Arrow C data interface, as a chunked array of pyarrow.
-
-    Nothing if the export fails: its reason may quote values.
-    """
+    """Arrow data as a chunked array of pyarrow; None if the export fails, whose reason may quote values."""
     import pyarrow  # pyright: ignore[reportMissingTypeStubs]
 
     pa: Any = pyarrow
@@ -207,10 +203,7 @@ def arrow_chunks(foreign: Any) -> Any:
 
 
 def to_numpy(scores: Any) -> npt.NDArray[Any] | None:
-    """`scores` as NumPy by the object's own method, or by NumPy's protocol; None if neither works.
-
-    The reason is not passed on: it may quote values.
-    """
+    """`scores` as NumPy by the object's own method, or by NumPy's protocol; None if neither works."""
     for convert in (getattr(scores, "to_numpy", None), functools.partial(np.asarray, scores)):
         try:
             if convert is not None:
