@@ -52,15 +52,22 @@ class CandidateWeights:
     True
     """
 
-    __slots__ = ("_doubles", "_fractions", "_logarithms")
+    __slots__ = ("_given", "_key", "logarithms", "native", "taking_part")
 
-    def __init__(self, doubles: FloatArray | None, fractions: tuple[Fraction, ...]) -> None:
-        self._doubles, self._fractions = doubles, fractions
-        if doubles is not None:
-            with np.errstate(divide="ignore"):
-                self._logarithms = np.log(doubles)
+    logarithms: FloatArray
+    native: Any
+    _key: object
+
+    def __init__(self, given: FloatArray | tuple[Fraction, ...]) -> None:
+        self._given = given
+        if isinstance(given, tuple):
+            self._key, self.native = given, [native_fraction(each) for each in given]
+            self.logarithms = np.array([log_of(each) if each else -math.inf for each in given])
         else:
-            self._logarithms = np.array([log_of(each) if each else -math.inf for each in fractions])
+            self._key, self.native = given.tobytes(), given
+            with np.errstate(divide="ignore"):
+                self.logarithms = np.log(given)
+        self.taking_part = self.logarithms > -math.inf
 
     @classmethod
     def of(cls, weights: object) -> CandidateWeights:
@@ -90,7 +97,7 @@ class CandidateWeights:
             raise InvalidParameterError("weights", Shown(f"<{doubles.size} zeros>"), _WEIGHTS)
         doubles = doubles + 0.0  # no negative zero, and a copy that nobody else can change
         doubles.flags.writeable = False
-        return cls(doubles, ())
+        return cls(doubles)
 
     @classmethod
     def _of_fractions(cls, members: Sequence[object]) -> CandidateWeights:
@@ -107,48 +114,28 @@ class CandidateWeights:
         try:
             doubles = np.array([float(each) for each in exact])
         except OverflowError:
-            return cls(None, exact)
-        if all(Fraction(double) == each for double, each in zip(doubles.tolist(), exact, strict=True)):
-            doubles.flags.writeable = False
-            return cls(doubles, ())
-        return cls(None, exact)
+            return cls(exact)
+        doubles.flags.writeable = False
+        return cls(doubles if tuple(map(Fraction, doubles.tolist())) == exact else exact)
 
     def __len__(self) -> int:
-        return self._logarithms.size
+        return self.logarithms.size
 
     def __repr__(self) -> str:
         return f"<{len(self)} weights>"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CandidateWeights):
-            return NotImplemented
-        if self._doubles is None or other._doubles is None:
-            return self._fractions == other._fractions and self._doubles is other._doubles
-        return np.array_equal(self._doubles, other._doubles)
+        return isinstance(other, CandidateWeights) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._fractions if self._doubles is None else self._doubles.tobytes())
+        return hash(self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = self._fractions if self._doubles is None else self._doubles
-        return CandidateWeights.of, (given,)
-
-    @property
-    def logarithms(self) -> FloatArray:
-        """Natural logarithms, minus infinity for a weight of zero."""
-        return self._logarithms
-
-    @property
-    def taking_part(self) -> npt.NDArray[np.bool_]:
-        return self._logarithms > -math.inf
-
-    @property
-    def native(self) -> Any:
-        return [native_fraction(each) for each in self._fractions] if self._doubles is None else self._doubles
+        return CandidateWeights.of, (self._given,)
 
     def odds_against_lightest(self) -> float:
         """All others' weight over that of the lightest candidate that is not left out; never too small."""
-        logarithms = self._logarithms[self.taking_part]
+        logarithms = self.logarithms[self.taking_part]
         lightest = int(logarithms.argmin())
         with np.errstate(over="ignore"):
             ratios = np.exp(np.delete(logarithms, lightest) - logarithms[lightest])
@@ -271,9 +258,9 @@ class ExponentialMechanism(Mechanism):
             raise unlike(gaps.mantissa.size, len(weights))
         scaled = gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         with np.errstate(invalid="ignore"):
-            heights = np.where(weights.logarithms > -math.inf, weights.logarithms - scaled, -math.inf)
+            heights = np.where(weights.taking_part, weights.logarithms - scaled, -math.inf)
         if heights.max() == -math.inf:  # all with a weight are further below than doubles reach: the best of them
-            heights = np.where(weights.logarithms > -math.inf, -gaps.mantissa, -math.inf)
+            heights = np.where(weights.taking_part, -gaps.mantissa, -math.inf)
             return (heights == heights.max()) / float((heights == heights.max()).sum())
         shares = np.exp(heights - heights.max())
         return shares / shares.sum()
