@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpselect.checks import positive_count, positive_epsilon, probability, target_error
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms.selection import Mechanism
+from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.exponential import CandidateWeights, unlike
 from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.numbers import FloatArray
