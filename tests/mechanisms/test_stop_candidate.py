@@ -14,7 +14,7 @@ from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import StopCandidate
-from dpselect.mechanisms.stop_candidate import _Weights
+from dpselect.mechanisms.threshold_counts import _Weights
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.stop_candidate import law

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
     from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
     from dpselect.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
-    from dpselect.mechanisms.stop_candidate import StopCandidate as StopCandidate
     from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
+    from dpselect.mechanisms.threshold_counts import StopCandidate as StopCandidate
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts
     from dpselect.mechanisms.top_k import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan

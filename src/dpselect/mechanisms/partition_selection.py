@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from dpselect.accounting import ApproximateEvent
-from dpselect.checks import delta_below_one, positive_count, probability, whole_number
+from dpselect.checks import positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noise import whole_values
@@ -24,17 +24,12 @@ _GUARD_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class PartitionLaw:
-    """The probability that a value is named, by its number of units.
-
-    Attributes:
-        epsilon: of one value, > 0.
-        delta: of one value, strictly between 0 and 1.
-        turn: n1 above; `LARGEST_COUNT` if it is larger.
-    """
+    """The probability pi that a value is named, by its number of units, at a cost of `epsilon` and `delta` for it."""
 
     epsilon: Fraction
     delta: Fraction
     turn: int = field(init=False)
+    """n1 of the proof, at most `LARGEST_COUNT`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "turn", first_count(self._is_turned))
@@ -44,21 +39,12 @@ class PartitionLaw:
         low, high = self._enclosed(count, bits + _GUARD_BITS)
         return max(0, math.floor(low * (1 << bits))), min(1 << bits, math.ceil(high * (1 << bits)))
 
-    @property
-    def precise_bits(self) -> int:
-        """Binary digits by which every probability above 0 has all digits of a double."""
-        return 2 * _GUARD_BITS + _bits_below_one(self.delta)
-
     def first_reaching(self, chance: Fraction) -> int:
-        """The smallest count whose probability `reaches` `chance`; at most `LARGEST_COUNT`."""
-        return first_count(lambda count: self.reaches(count, chance))
+        """The smallest count with ``pi(count) >= chance``, at most `LARGEST_COUNT`; or the next, if nearly equal.
 
-    def reaches(self, count: int, chance: Fraction) -> bool:
-        """Whether pi(count) is at least `chance`; if that cannot be decided, because they are nearly equal, it is not.
-
-        True for `count` = 1 and `chance` = delta, where both are exactly equal.
+        At delta it is 1, where both are exactly equal.
         """
-        return self._enclosed(count, _GUARD_BITS)[0] >= chance
+        return first_count(lambda count: self._enclosed(count, _GUARD_BITS)[0] >= chance)
 
     def _enclosed(self, count: int, bits: int) -> Enclosed:
         """pi(count), up to about 2^-bits."""
@@ -104,12 +90,8 @@ class PartitionLaw:
 def divided(epsilon: float, delta: float, values: int) -> tuple[Fraction, Fraction]:
     """What each of `values` values may cost, so that all together cost `epsilon` and `delta`.
 
-    The delta of one is 1 - (1 - delta)^(1/values), rounded down to a double.
-
-    Raises:
-        InvalidParameterError: `delta` is too small to be divided.
-
-    Proof: ``proofs/partition_selection.md``, claim 2.
+    The delta of one is 1 - (1 - delta)^(1/values), rounded down to a double. Proof: ``proofs/partition_selection.md``,
+    claim 2.
 
     >>> [float(share) for share in divided(1.0, 0.19, 2)], [float(share) for share in divided(1.0, 1e-6, 1)]
     ([0.5, 0.09999999999999999], [1.0, 1e-06])
@@ -138,7 +120,7 @@ def _suffices(share: Fraction, delta: Fraction, values: int) -> bool:
 
 
 def _bits_below_one(number: Fraction) -> int:
-    """About how many binary digits a number below 1 has before its first one."""
+    """About how many binary digits of a number are zero before its first one."""
     return max(0, number.denominator.bit_length() - number.numerator.bit_length() + 1)
 
 
@@ -153,7 +135,12 @@ class UnlistedValues(MechanismValue, abc.ABC):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        self._set(delta=open_delta(self.delta))
+        try:
+            self._set(delta=probability(self.delta, "delta"))
+        except InvalidParameterError as refused:
+            hint = "Without public candidates nothing can be released at delta = 0."
+            hint += " Choose it far below one over the units."
+            raise InvalidParameterError("delta", self.delta, refused.expected, hint) from None
 
     @property
     def moved(self) -> int:
@@ -166,18 +153,13 @@ class UnlistedValues(MechanismValue, abc.ABC):
 
     @abc.abstractmethod
     def probability(self, count: int) -> float:
-        """The probability that a value of `count` units is released, up to rounding. For planning.
-
-        Raises:
-            InvalidParameterError: `count` is not a whole number >= 0.
-        """
+        """The probability that a value of `count` units is released, up to rounding. For planning."""
 
     @abc.abstractmethod
     def count_needed(self, chance: float) -> int:
         """The smallest number of units at which a value is released with at least the probability `chance`.
 
-        It depends on public arguments only, so it may be published. At most 2^63 - 1. Where no precision decides, the
-        next larger number.
+        It may be published. At most 2^63 - 1; where no precision decides, the next larger number.
         """
 
     @abc.abstractmethod
@@ -196,9 +178,9 @@ class PartitionSelection(UnlistedValues):
 
     .. math:: \pi(n+1) = \min(e^\varepsilon \pi(n) + \delta, 1 - e^{-\varepsilon}(1 - \pi(n) - \delta), 1),
 
-    the largest that :math:`(\varepsilon, \delta)`-differential privacy allows. Each value has a coin of its own. If a
-    unit has up to t values, epsilon is divided by t, and delta is replaced by :math:`1 - (1 - \delta)^{1/t}`, rounded
-    down to a double. A replaced unit changes twice as many numbers, so t is then twice `max_values_per_unit`.
+    the largest that :math:`(\varepsilon, \delta)`-differential privacy allows, by exact coins. If a unit has up to t
+    values, epsilon is divided by t, and delta is replaced by :math:`1 - (1 - \delta)^{1/t}`, rounded down to a double.
+    A replaced unit changes twice as many numbers, so t is then twice `max_values_per_unit`.
 
     Proof: ``proofs/partition_selection.md``. Source: Desfontaines, Voss, Gipson & Mandayam (2022).
 
@@ -216,30 +198,21 @@ class PartitionSelection(UnlistedValues):
         self._set(_law=PartitionLaw(*divided(self.epsilon, self.delta, self.moved)))
 
     def probability(self, count: int) -> float:
-        """See `UnlistedValues.probability`: to the last digits of a double.
-
-        >>> PartitionSelection(epsilon=1.0, delta=1e-6).probability(1)
-        1e-06
-        """
         if whole_number(count, "count") == 0:
             return 0.0
-        low, high = self._law.bounds(positive_count(count, "count"), self._law.precise_bits)
-        return float(Fraction(low + high, 2 << self._law.precise_bits))
+        bits = 2 * _GUARD_BITS + _bits_below_one(self._law.delta)  # so that every chance has all digits of a double
+        low, high = self._law.bounds(positive_count(count, "count"), bits)
+        return float(Fraction(low + high, 2 << bits))
 
     def count_needed(self, chance: float) -> int:
-        least = Fraction(probability(chance, "chance"))
-        return self._law.first_reaching(least)
+        return self._law.first_reaching(Fraction(probability(chance, "chance")))
 
     @property
     def certain_count(self) -> int:
-        """The smallest number of units at which a value is named for certain. At most 2^63 - 1."""
+        """The smallest number of units at which a value is named for certain, at most 2^63 - 1."""
         return self._law.first_reaching(Fraction(1))
 
     def select(self, counts: ScoresLike) -> IntArray:
-        """Toss the coins of all values: see `UnlistedValues.select`.
-
-        Proof that the coins are exact: ``proofs/partition_selection.md``, claim 4.
-        """
         numbers = whole_values(counts)
         distinct, sizes = np.unique(numbers, return_counts=True)
         by_count = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
@@ -248,15 +221,3 @@ class PartitionSelection(UnlistedValues):
             bounds = partial(self._law.bounds, max(count, 0))
             named.append(places[uniform_subset(places.size, heads(bounds, places.size))])
         return np.sort(np.concatenate(named))
-
-
-def open_delta(value: object) -> float:
-    """`value`, or an error if it is not strictly between 0 and 1."""
-    try:
-        delta = delta_below_one(value)
-    except InvalidParameterError:
-        delta = 0.0
-    if delta > 0.0:
-        return delta
-    hint = "Without public candidates nothing can be released at delta = 0. Choose it far below one over the units."
-    raise InvalidParameterError("delta", value, "a number strictly between 0 and 1", hint)

@@ -1,8 +1,9 @@
-"""Values that are not public: noisy counts from a threshold on, and the rules that choose how values are released."""
+"""Values without a public list: noisy counts from a threshold on, a stop candidate, and the rules that choose."""
 
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,24 +12,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpselect.accounting import calibrate_rounds
+from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import boolean, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.noise import DiscreteGaussianMechanism, GeometricMechanism, whole_values
-from dpselect.mechanisms.numbers import LARGEST_COUNT, IntArray
+from dpselect.mechanisms.numbers import (
+    LARGEST_COUNT,
+    IntArray,
+    exp_minus,
+    exp_minus_at_most,
+    first_count,
+    heads,
+    log_of,
+)
 from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided
 from dpselect.mechanisms.scores import ScoresLike
-from dpselect.mechanisms.stop_candidate import MOST_ANSWERS, StopCandidate
 from dpselect.privacy import Neighbours
+
+MOST_ANSWERS = 10_000_000
+"""More than this many values are refused."""
+
+_FEW = 2  # up to so many rounds, none of delta is spent on their composition: it would gain less than it takes
+_GUARD_BITS = 64
+_ABOVE_LN_2 = Fraction(7, 10)
 
 
 class ReleasedCounts(NamedTuple):
-    """The noisy counts that reach the threshold.
-
-    Attributes:
-        positions: of their values, in increasing order.
-        counts: the noisy counts.
-    """
+    """The noisy counts that reach the threshold, and the positions of their values, in increasing order."""
 
     positions: IntArray
     counts: IntArray
@@ -36,13 +49,13 @@ class ReleasedCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyThreshold(UnlistedValues, abc.ABC):
-    """The base of `ThresholdCounts` and `GaussianThresholdCounts`: their noise, and the draw."""
+    """Adds noise to the count of each value that occurs, and releases those from a threshold on."""
 
     threshold: int = field(init=False, compare=False)
     noise: Any = field(init=False, repr=False, compare=False)
 
     def _set_noise(self, noise: GeometricMechanism | DiscreteGaussianMechanism, *, delta: float) -> None:
-        """The threshold is the lowest that values which one unit alone has reach with probability `delta` at most."""
+        """The threshold is the lowest that values of one unit alone reach with probability `delta` at most."""
         threshold = 1 + noise.first_noise(divided(self.epsilon, delta, self.moved)[1])
         if threshold >= LARGEST_COUNT // 2:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a count to be released")
@@ -52,10 +65,7 @@ class NoisyThreshold(UnlistedValues, abc.ABC):
         return self.noise.reaches(self.threshold - count) if whole_number(count, "count") > 0 else 0.0
 
     def count_needed(self, chance: float) -> int:
-        """See `UnlistedValues.count_needed`. For a `chance` of one half or less it is the threshold.
-
-        For more it is by a verified bound, and with Gaussian noise so a few percent too large.
-        """
+        # For more than one half by a verified bound, which with Gaussian noise is a few percent too large.
         least = Fraction(probability(chance, "chance"))
         return self.threshold - 1 + (self.noise.first_noise(1 - least) if least > Fraction(1, 2) else 1)
 
@@ -102,13 +112,11 @@ class ThresholdCounts(NoisyThreshold):
 class GaussianThresholdCounts(NoisyThreshold):
     r"""Adds discrete Gaussian noise to the count of each value that occurs, and releases those from a threshold on.
 
-    One unit changes t counts by 1: `max_values_per_unit`, or twice that if units are replaced. The noise X of each
-    count is that of an
-    :math:`(\varepsilon, \delta/2)`-private vector whose squared sensitivity is t. The threshold is
+    The noise X is that of an :math:`(\varepsilon, \delta/2)`-private vector whose squared sensitivity is the t of
+    `ThresholdCounts`. The threshold, with a verified upper bound in place of the probability, is
 
-    .. math:: \tau = 1 + \min\{j \ge 1: \Pr[X \ge j] \le 1 - (1 - \delta/2)^{1/t}\},
+    .. math:: \tau = 1 + \min\{j \ge 1: \Pr[X \ge j] \le 1 - (1 - \delta/2)^{1/t}\}.
 
-    with a verified upper bound in place of the probability. Values without units get no noise and are never released.
     The noise grows with the root of t; that of `ThresholdCounts` grows with t, and is smaller for t of one or two.
 
     Proof: ``proofs/unknown_candidates.md``, claim 4. Source: Gopi et al. (2020), with discrete noise.
@@ -131,6 +139,144 @@ class GaussianThresholdCounts(NoisyThreshold):
         self._set_noise(noise, delta=half)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopCandidate(UnlistedValues):
+    r"""Draws up to `k` values, the most common first, among those that occur and a candidate that ends the answer.
+
+    Each round draws by the exponential mechanism: a value of c units has the weight :math:`e^{c/b}`, the stop candidate
+    :math:`e^{1/b} m/\delta_1`, where m is `max_values_per_unit`. So any of the m values that only one unit has is drawn
+    before it with probability :math:`\delta_1` at most. How many units a value needs grows with k and only with the
+    logarithm of m. For up to two values :math:`\delta_1` is delta; for more, half of it is left to compose the rounds.
+
+    Args:
+        k: the largest number of values, at most 10,000,000.
+
+    Proof: ``proofs/stop_candidate.md``. Source: Durfee & Rogers (2019), with other constants.
+
+    >>> mechanism = StopCandidate(k=3, epsilon=1.0, delta=1e-6, max_values_per_unit=1000)
+    >>> mechanism.count_needed(0.5)
+    63
+    >>> mechanism.select([1000, 0, 3000]).tolist()
+    [2, 0]
+    """
+
+    k: int
+    stop_delta: float = field(init=False, compare=False)
+    rounds: ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        UnlistedValues.__post_init__(self)
+        self._set(k=positive_count(self.k, "k", at_most=MOST_ANSWERS))
+        stopping = self.delta if self.k <= _FEW else self.delta / 2.0 or self.delta
+        self._set(stop_delta=stopping)
+        left = fraction_down(Fraction(self.epsilon) - self.k * Fraction(stopping))
+        if not left > 0.0:
+            raise InvalidParameterError("epsilon", self.epsilon, f"more than k={self.k} times a part of delta")
+        each = calibrate_rounds(epsilon=left, delta=self.delta - stopping, count=self.k)
+        is_monotonic = self.neighbours is Neighbours.ADD_REMOVE
+        common: dict[str, Any] = {"sensitivity": 1.0, "monotonic": is_monotonic, "neighbours": self.neighbours}
+        self._set(rounds=ExponentialMechanism(epsilon=each, **common))
+
+    def probability(self, count: int) -> float:
+        """That of being drawn before "stop"; others may be the first k."""
+        if whole_number(count, "count") <= 0:
+            return 0.0
+        gained = min(count - 1, 2**62) * float(self._rate)
+        odds = math.log(self.max_values_per_unit) - math.log(self.stop_delta) - gained
+        return 1.0 / (1.0 + math.exp(odds)) if odds < 700.0 else 0.0
+
+    def count_needed(self, chance: float) -> int:
+        least = Fraction(probability(chance, "chance"))
+        allowed = (1 - least) / (least * self._base)
+        if allowed >= 1:
+            return 1
+        rate, distance = self._rate, -log_of(allowed)
+        more = first_count(lambda n: exp_minus_at_most(n * rate) <= allowed, lambda n: n * float(rate) >= distance)
+        return min(more + 1, LARGEST_COUNT)
+
+    def select(self, counts: ScoresLike) -> IntArray:
+        """Draw up to `k` values, in the order of the positions returned: fewer if "stop" was drawn."""
+        numbers = whole_values(counts)
+        (occurring,) = np.nonzero(numbers > 0)
+        if not occurring.size:
+            return occurring
+        left = numbers[occurring]
+        order = self.rounds.peel(left, min(self.k, left.size))
+        against = _Weights(left, rate=self._rate, base=self._base)
+        for place, count in enumerate(left[order].tolist()):
+            if heads(against.stop, 1):
+                return occurring[order[:place]]
+            against.take(count)
+        return occurring[order]
+
+    @property
+    def _rate(self) -> Fraction:
+        """1/b."""
+        return Fraction(self.rounds.epsilon) / (1 if self.rounds.monotonic else 2)
+
+    @property
+    def _base(self) -> Fraction:
+        """The weight of "stop" for each of a value that one unit has."""
+        return self.max_values_per_unit / Fraction(self.stop_delta)
+
+
+class _Weights:
+    """The values that are left, weighed against "stop": their weights are :math:`e^{(c - 1)/b}`, and its is `base`.
+
+    Weights that hide "stop" up to the digits in question are only counted; the others are enclosed by whole numbers of
+    a small unit, so that sums stay exact when values are taken out.
+    """
+
+    def __init__(self, counts: IntArray, *, rate: Fraction, base: Fraction) -> None:
+        self._distinct, self._left = np.unique(counts, return_counts=True)
+        self._rate, self._base = rate, base
+        self._base_bits = math.ceil(base).bit_length()
+        self._sums: dict[int, tuple[int, int, int]] = {}
+
+    def stop(self, bits: int) -> tuple[int, int]:
+        """Whole numbers low and high with ``low <= 2^bits p <= high``, p the probability that "stop" is drawn next."""
+        if bits not in self._sums:
+            self._sums[bits] = self._summed(bits)
+        hiding, low, high = self._sums[bits]
+        if hiding:
+            return 0, 1
+        top, bottom = (self._base * (1 << (bits + _GUARD_BITS))).as_integer_ratio()
+        scaled = top << bits
+        return scaled // (top + bottom * high), -(-scaled // (top + bottom * low))
+
+    def take(self, count: int) -> None:
+        """Take out a value of so many units."""
+        self._left[np.searchsorted(self._distinct, count)] -= 1
+        for bits, (hiding, low, high) in self._sums.items():
+            if count >= self._first_hiding(bits):
+                self._sums[bits] = hiding - 1, low, high
+            else:
+                below, above = self._weighed(count, bits)
+                self._sums[bits] = hiding, low - below, high - above
+
+    def _summed(self, bits: int) -> tuple[int, int, int]:
+        """How many weights hide "stop", and bounds of the sum of the others."""
+        split = int(np.searchsorted(self._distinct, min(self._first_hiding(bits), LARGEST_COUNT)))
+        low = high = 0
+        for count, number in zip(self._distinct[:split].tolist(), self._left[:split].tolist(), strict=True):
+            if number:
+                below, above = self._weighed(count, bits)
+                low, high = low + number * below, high + number * above
+        return int(self._left[split:].sum()), low, high
+
+    def _first_hiding(self, bits: int) -> int:
+        """From this count on, a weight is at least 2^bits times that of "stop"."""
+        return 1 + math.ceil((bits + self._base_bits) * _ABOVE_LN_2 / self._rate)
+
+    def _weighed(self, count: int, bits: int) -> tuple[int, int]:
+        """Bounds of a weight that does not hide "stop"."""
+        unit = 1 << (bits + _GUARD_BITS)
+        if count == 1:
+            return unit, unit
+        low, high = exp_minus((count - 1) * self._rate, 3 * (bits + self._base_bits) + _GUARD_BITS)
+        return unit * high.denominator // high.numerator, -(-unit * low.denominator // low.numerator)
+
+
 _WAYS = {
     "partition": ("each value is named by a coin", "coins"),
     "geometric": ("geometric noise is added to all counts", "geometric noise"),
@@ -144,11 +290,10 @@ class UnlistedNoise(NamedTuple):
     """How values without a public list are released: see `unknown_noise` and `naming_noise`.
 
     Attributes:
-        needed: for each way that can be planned, the number of units from which on a value is released with probability
-            one half.
-        chosen: the way that needs the fewest; of equal ones the first, as it has counts, or the simpler noise.
+        needed: for each way that can be planned, the number of units that a value needs for probability one half.
+        chosen: the way that needs the fewest; of equal ones the first, which has counts, or the simpler noise.
         rule: the choice and its reason, as certificates state them.
-        mechanism: which draws in that way.
+        mechanism: draws in that way.
     """
 
     needed: dict[str, int]
@@ -202,9 +347,8 @@ def naming_noise(
 ) -> UnlistedNoise:
     """The rule that decides, from public arguments, how the values that occur are named.
 
-    Chosen is what needs fewer units to name a value with probability one half. Of rules that divide epsilon among the
-    values of a unit, optimal partition selection needs the fewest. From about four values on, Gaussian noise, which
-    grows only with the root of their number, needs fewer still.
+    Chosen is what needs fewer units to name a value with probability one half: `PartitionSelection`, or from about four
+    values of a unit on `GaussianThresholdCounts`.
 
     Proof: ``proofs/partition_selection.md`` and ``proofs/unknown_candidates.md``; both are private.
 
