@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
+    from dpselect.mechanisms.quantiles import UnboundedQuantileMechanism as UnboundedQuantileMechanism
     from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
     from dpselect.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
     from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
@@ -45,6 +46,5 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
     from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
     from dpselect.mechanisms.top_k_set import TopKSet as TopKSet
-    from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism as UnboundedQuantileMechanism
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__)

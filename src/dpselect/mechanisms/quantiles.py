@@ -1,7 +1,8 @@
-"""Quantiles: one by the exponential mechanism, without sorting the values; several by halving, or by one joint draw."""
+"""Quantiles: one without sorting the values, several by halving or by one joint draw, one without an upper bound."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -11,19 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent, ComposedEvent
+from dpselect.accounting import BoundedRangeEvent, ComposedEvent, PureEvent
+from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import (
+    decimal_fraction,
     finite_bounds,
     members_in_order,
     one_of,
     positive_epsilon,
     positive_sensitivity,
+    probability,
     quantile_level,
 )
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.grids import Grid
+from dpselect.grids import Grid, GrowingGrid
+from dpselect.mechanisms.above_threshold import bound_of_tails
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.numbers import FloatArray, native_grid, scale_of, shortest
+from dpselect.mechanisms.numbers import FloatArray, IntArray, native_grid, scale_of, shortest
 from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
 from dpselect.privacy import Neighbours, Sensitivity
@@ -56,12 +61,8 @@ class QuantileMechanism(RankMechanism):
 
     With a `step` the answer is a point of a public grid. Each value counts as the nearest point (or the lower one if it
     is midway), and a point that holds many values is correct for all their ranks. Use a step for values that repeat
-    (ages, prices). Without one, the answer never equals a value, and equal values have no length.
-
-    Args:
-        neighbours: which data sets the guarantee compares. The sensitivity is ``max(level, 1 - level)`` under
-            ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At levels 0 and 1 adding or removing a
-            unit changes the scores of all answers in one direction, which halves the noise.
+    (ages, prices). Without one, the answer never equals a value, and equal values have no length. The sensitivity is
+    that of `rank_sensitivity`.
 
     Proof: ``proofs/quantiles.md``; for more than one value of a unit ``proofs/unit_values.md``. Source: Smith (2011).
 
@@ -97,12 +98,10 @@ class QuantileMechanism(RankMechanism):
         return scale_of(self.epsilon, self.sensitivity, factor=1 if self.monotonic else 2)
 
     def draw(self, values: ScoresLike) -> float:
-        """Draw the quantile of `values`, at the cost of `epsilon`.
+        """Draw the quantile of `values`, at the cost of `epsilon`, in about one pass over them.
 
         Returns:
             A number within the bounds (rounded once to the nearest double), or a point of the grid.
-
-        About one pass over the values. Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
         try:
             native = native_scores(values)
@@ -128,11 +127,7 @@ class QuantileMechanism(RankMechanism):
         return steps.law(np.repeat(ends, 2)[1:-1], np.repeat(scores, 2)).cdf(at)
 
     def pmf(self, values: ScoresLike) -> FloatArray:
-        """Probability of every point of the grid, in increasing order, if the values were these. For planning.
-
-        Raises:
-            InvalidParameterError: there is no `step`, or there would be more than ten million points.
-        """
+        """Probability of every point of the grid, in order, if the values were these; of ten million points at most."""
         if self._grid is None:
             raise InvalidParameterError("step", None, "a step; without a grid there is only a density, see `cdf`")
         if self._grid.count > _MOST_POINTS:
@@ -154,14 +149,9 @@ def rank_sensitivity(
 ) -> Sensitivity:
     r"""How much all values of one unit can change the rank score of any number.
 
-    With :math:`n` values, of which :math:`L` lie below a number, that number's score is
-    :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
-    ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
-    :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Scores on the two sides of the quantile change in
-    opposite directions: not monotone, and the scale is twice this divided by epsilon. At levels 0 and 1 there is only
-    one side, all scores fall when a unit is added, and the scale is half of that.
-
-    It is :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up; :math:`m` if a unit is replaced.
+    It is :math:`m \max(\text{level}, 1 - \text{level})` in ranks for m values, rounded up; m if a unit is replaced. At
+    levels 0 and 1 all scores fall when a unit is added, which halves the noise; at others, scores on the two sides of
+    the quantile change in opposite directions.
 
     Proof: ``proofs/unit_values.md``; ``proofs/quantiles.md``, claim 3.
 
@@ -189,18 +179,14 @@ class QuantilesMechanism(RankMechanism):
 
     ``method="joint"`` draws all of them at once, with density :math:`e^{-w/b}` for increasing answers, where w is the
     number of values in a wrong group, the groups being those between the answers. ``method="halving"`` draws the middle
-    answer first, then those below it from the values below it, and so on. A value belongs to one group at each of
-    ``floor(log2(m)) + 1`` depths, and `epsilon` is divided among the depths.
+    answer first, then those below it from the values below it, and so on; `epsilon` is divided among the depths.
 
     Args:
         epsilon: privacy loss of all answers together, > 0; at most 100 if joint.
         levels: different numbers from 0 to 1, in any order.
-        step: as for `QuantileMechanism`. Each value counts as the nearest point and is placed at random around it, so
-            that a point with many values gets a corresponding width.
+        step: as for `QuantileMechanism`; each value is placed at random around its point, which so gets a width.
         method: ``"joint"`` or ``"halving"``. The first is more accurate for up to about twenty levels with many values
             between them, the second for more; joint takes time and memory for each level at each gap between values.
-        neighbours: which data sets the guarantee compares; ``"replace_one"`` needs up to twice the noise. Levels 0 and
-            1 need less under ``"add_remove"``: see `score_range`.
 
     Proof: ``proofs/joint_quantiles.md`` and, for halving, ``proofs/quantiles.md``. Sources: Gillenwater, Joseph &
     Kulesza (2021); Kaplan, Schnapp & Stemmer (2022).
@@ -234,8 +220,8 @@ class QuantilesMechanism(RankMechanism):
     def sensitivity(self) -> float:
         """Largest change of the number of values in a wrong group by one unit; for halving, at one node of a depth.
 
-        For joint it is ``1 - gap`` for the smallest gap among 0, the levels and 1, or 1 under ``"replace_one"``; for
-        halving at most 1; times `values_per_unit`.
+        For joint it is ``1 - gap`` for the smallest gap among 0, the levels and 1; for halving, or under
+        ``"replace_one"``, 1; times `values_per_unit`.
         """
         if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
             return positive_sensitivity(self.values_per_unit)
@@ -252,7 +238,7 @@ class QuantilesMechanism(RankMechanism):
 
         Joint and under ``"add_remove"``: the sum of the largest fall of a score, ``1 - gap`` for the smallest gap among
         0, the levels and 1, and the largest rise, ``1 - gap`` for the smallest gap above 0; times `values_per_unit`.
-        Otherwise twice the `sensitivity`, or the `sensitivity` if `monotonic`; for halving at one node.
+        Otherwise twice the `sensitivity`, or the `sensitivity` if `monotonic`.
 
         Proof: ``proofs/joint_quantiles.md``, claim 1.
         """
@@ -270,28 +256,21 @@ class QuantilesMechanism(RankMechanism):
         return [high - low for low, high in pairwise(ends)]
 
     @property
-    def _depths(self) -> int:
-        return len(self.levels).bit_length()
-
-    @property
     def _share(self) -> float:
         """What one depth costs, rounded down."""
-        return positive_epsilon(Fraction(self.epsilon) / self._depths)
+        return positive_epsilon(Fraction(self.epsilon) / len(self.levels).bit_length())
 
     @property
     def _node_epsilon(self) -> float:
-        """What one value more or less at a node costs.
-
-        A replaced value is one removed and one added: two groups of a depth may change, or one group twice.
-        """
+        """What one value more or less at a node costs; a replaced one is one removed and one added."""
         return positive_epsilon(Fraction(self._share) / self.neighbours.changed(self.values_per_unit))
 
     @property
     def event(self) -> BoundedRangeEvent | ComposedEvent:
-        """What all answers together cost, for accounting: one bounded-range event, or one for each depth of halving."""
+        """What all answers together cost, for accounting: one event, or one for each depth of halving."""
         if self.method == "joint":
             return BoundedRangeEvent(epsilon=self.epsilon)
-        return ComposedEvent(event=BoundedRangeEvent(epsilon=self._share), count=self._depths)
+        return ComposedEvent(event=BoundedRangeEvent(epsilon=self._share), count=len(self.levels).bit_length())
 
     def draw(self, values: ScoresLike) -> tuple[float, ...]:
         """Draw all quantiles of `values`, at the cost of `epsilon` together.
@@ -326,7 +305,189 @@ def _different_levels(levels: object) -> tuple[float, ...]:
     expected = "different numbers from 0 to 1, at least one"
     checked = tuple(quantile_level(each, "levels") for each in members_in_order(levels, "levels", expected=expected))
     if not checked or len(set(checked)) < len(checked):
-        raise InvalidParameterError(
-            "levels", Shown(f"<{len(checked)} of them, {len(set(checked))} different>"), expected
-        )
+        got = Shown(f"<{len(checked)} of them, {len(set(checked))} different>")
+        raise InvalidParameterError("levels", got, expected)
     return checked
+
+
+FINE = 1.01
+"""Growth of the answers: neighbours differ by 1% of their distance from the lower bound."""
+
+LEAST_EPSILON = 1e-12
+"""Below it the noise would drown any number of units."""
+
+_MACHINE = (-(2**63), 2**63 - 1)
+_FAR = 2**62  # a threshold beyond this is compared in whole numbers of any size: 64 bits might not hold the differences
+_MOST_PARTS = 10**6
+_MOST_THRESHOLDS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnboundedQuantileMechanism(MechanismValue):
+    r"""Draws the quantile at `level` where only a lower bound is public: above-threshold on a growing grid.
+
+    The candidates :math:`t_0 < t_1 < \dots` are public, and :math:`q_i` values are not above :math:`t_i`. A threshold
+    :math:`\rho` is drawn once, and noise :math:`\nu_i` for each candidate, both one-sided geometric. The answer is the
+    first candidate with :math:`q_i - level \cdot n + \nu_i \ge \rho`, or the last one.
+
+    Args:
+        level: from 0 to 1, a decimal of at most six digits; 1 for an upper bound of (nearly) all values.
+        step: the smallest distance between candidates, in the unit of the values.
+        lower: the first candidate, public; smaller values count as this.
+        growth: further than ``step / (growth - 1)`` from `lower`, candidates differ by this factor in their distance
+            from it.
+
+    Proof: ``proofs/unbounded_quantiles.md``. Source: Durfee (2023).
+
+    >>> mechanism = UnboundedQuantileMechanism(epsilon=1.0, level=0.9, step=1)
+    >>> mechanism.threshold_scale.__round__(3), mechanism.noise_scale.__round__(3)
+    (1.865, 1.932)
+    >>> incomes = range(10_000, 110_000, 10)  # 10,000 of them; nine in ten are not above 99,990
+    >>> 95_000 < mechanism.draw(incomes) < 105_000
+    True
+    """
+
+    costs = PureEvent
+
+    epsilon: float
+    level: float
+    step: float | Fraction
+    lower: float | Fraction = 0.0
+    growth: float = FINE
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
+    candidates: FloatArray = field(init=False, repr=False, compare=False)
+    """The possible answers, increasing. Public."""
+    _share: Fraction = field(init=False, repr=False, compare=False)
+    _rates: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _threshold: _core.GeometricSampler = field(init=False, repr=False, compare=False)
+    _noise: _core.GeometricSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        MechanismValue.__post_init__(self)
+        if self.epsilon < LEAST_EPSILON:
+            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
+        share = decimal_fraction(self.level, "level", expected="a number from 0 to 1")
+        if share.denominator > _MOST_PARTS:
+            hint = "Without bounds, counts are compared in whole numbers; round it."
+            raise InvalidParameterError("level", self.level, "a decimal of at most six digits", hint)
+        expected = "a number from 1.001 to 2"
+        growth = decimal_fraction(self.growth, "growth", expected=expected)
+        if not Fraction("1.001") <= growth <= 2:
+            raise InvalidParameterError("growth", self.growth, expected)
+        grid = GrowingGrid.given(self.lower, step=self.step, growth=growth)
+        for name, exact in (("lower", grid.lower), ("step", grid.step)):
+            if isinstance(shortest(exact), Fraction):
+                raise InvalidParameterError(name, getattr(self, name), "a number that a double is written like")
+        rates = _rates(self.epsilon, share, self.neighbours)
+        # In units of one lattice point, of which a rank has as many as the level has parts.
+        in_points = float(share.denominator * self.values_per_unit)
+        points = np.array(grid.points())
+        points.setflags(write=False)
+        self._set(step=shortest(grid.step), lower=shortest(grid.lower), growth=float(growth))
+        self._set(candidates=points, _share=share, _rates=rates)
+        self._set(_threshold=_core.GeometricSampler(rates[0], in_points))
+        self._set(_noise=_core.GeometricSampler(rates[1], in_points))
+
+    @property
+    def threshold_scale(self) -> float:
+        """The scale of the threshold's noise, in ranks."""
+        return scale_of(self._rates[0], float(self.values_per_unit), factor=1)
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale of each candidate's noise, in ranks."""
+        return scale_of(self._rates[1], float(self.values_per_unit), factor=1)
+
+    def draw(self, values: ScoresLike) -> float:
+        """Draw the quantile of `values`, one of `candidates`, at the cost of `epsilon`.
+
+        Sorts the values, and draws noise for every candidate, so the time hardly depends on what they are.
+        """
+        reached = self._reached(values)
+        threshold = one_sided(self._threshold)
+        if threshold > _FAR:
+            found = (place for place, each in enumerate(reached) if one_sided(self._noise) >= threshold - int(each))
+            return float(self.candidates[next(found, -1)])
+        passed = np.flatnonzero(_one_sided_many(self._noise, reached.size) >= threshold - reached)
+        return float(self.candidates[passed[0] if passed.size else -1])
+
+    def _reached(self, values: ScoresLike) -> IntArray:
+        """``q_i - level * n`` for each candidate but the last, in lattice points."""
+        in_order = np.sort(plain_values(values))  # faster than looking up each value
+        up_to = np.searchsorted(in_order, self.candidates[:-1], side="right").astype(np.int64, copy=False)
+        return up_to * self._share.denominator - self._share.numerator * in_order.size
+
+    def pmf(self, values: ScoresLike) -> FloatArray:
+        """Probability of each of `candidates`, if the values were these. For planning with public values."""
+        reached = self._reached(values).astype(np.float64)
+        parts = self._share.denominator
+        fall, noise_fall = (1.0 / (parts * scale) for scale in (self.threshold_scale, self.noise_scale))
+        count = min(math.ceil(45.0 / fall) + 1, _MOST_THRESHOLDS)
+        if count < _MOST_THRESHOLDS:  # of more likely ones some stand for all, spread evenly
+            thresholds = np.arange(count, dtype=np.float64)
+            weights = np.exp(-fall * thresholds) * -math.expm1(-fall)
+        else:
+            thresholds = np.floor(-np.log((np.arange(count) + 0.5) / count) / fall)
+            weights = np.full(count, 1.0 / count)
+        law = np.zeros(self.candidates.size)
+        for threshold, weight in zip(thresholds.tolist(), weights.tolist(), strict=True):
+            passes = np.exp(-noise_fall * np.maximum(threshold - reached, 0.0))
+            before = np.concatenate([[1.0], np.cumprod(1.0 - passes)])
+            law += weight * before * np.concatenate([passes, [1.0]])
+        return law / law.sum()
+
+    def error_bound(self, confidence: float = 0.99) -> float:
+        """With probability `confidence` the answer is at most this many ranks from the quantile, whatever the values.
+
+        Each value counts as the first candidate that is not below it, or as the last. One rank of the answer is at most
+        this far from ``level * n``. It depends on public arguments only, so it may be published.
+
+        Proof: ``proofs/unbounded_quantiles.md``, claim 5.
+
+        >>> round(UnboundedQuantileMechanism(epsilon=1.0, level=1, step=1).error_bound())
+        24
+        """
+        allowed = 1.0 - probability(confidence, "confidence")
+        fall, noise_fall = 1.0 / self.threshold_scale, 1.0 / self.noise_scale
+        point = 1.0 / self._share.denominator
+        # E[e^(-threshold / noise_scale)]: how much less likely the threshold makes that a candidate passes.
+        lowered = math.expm1(-fall * point) / math.expm1(-(fall + noise_fall) * point)
+        tested = (self.candidates.size - 1) * lowered if self._share else 0.0
+        above = 1.0 if self._share < 1 else 0.0
+        return bound_of_tails((tested, self.noise_scale), (above, self.threshold_scale), allowed=allowed)
+
+
+def _rates(epsilon: float, share: Fraction, neighbours: Neighbours) -> tuple[float, float]:
+    """Values per unit over the scale of the threshold, and of each candidate's noise.
+
+    With add/remove the loss is ``max(share * first + second, (1 - share) * first)``, and the noise's variance smallest
+    at ``first = second / share^(1/3)`` where allowed; with replace-one it is the sum of both. Never above epsilon.
+    """
+    exact = Fraction(epsilon)
+    if neighbours is Neighbours.REPLACE_ONE:
+        return epsilon / 2.0, epsilon / 2.0
+    if share == 0:
+        return epsilon, epsilon
+    first = epsilon / (1.0 + float(share) ** (2 / 3)) / float(share) ** (1 / 3)
+    if share < 1:
+        first = min(first, fraction_down(exact / (1 - share)))
+    return first, fraction_down(exact - share * Fraction(first))
+
+
+def one_sided(sampler: _core.GeometricSampler) -> int:
+    """One-sided geometric noise: two-sided, given that it is not below 0."""
+    while (noise := sampler.noise()) < 0:
+        pass
+    return noise
+
+
+def _one_sided_many(sampler: _core.GeometricSampler, size: int) -> IntArray:
+    """So many of them, where 2^63 - 1 stands for all that are not less."""
+    kept: list[IntArray] = []
+    missing = size
+    while missing > 0:
+        drawn = sampler.draw_many(np.zeros(2 * missing + 16, np.int64), *_MACHINE)
+        kept.append(drawn[drawn >= 0][:missing])
+        missing -= kept[-1].size
+    return np.concatenate(kept)
