@@ -57,7 +57,7 @@ def test_the_scale_is_k_times_that_of_one_selection() -> None:
     # No k shares of it exceed epsilon, whatever the rounding.
     for epsilon in (0.1, 1 / 3, 5e-300, 7.7):
         for k in (3, 7, 11):
-            share = _mechanism(epsilon=epsilon, k=k).terms[0]
+            share = _mechanism(epsilon=epsilon, k=k)._share
             assert k * Fraction(share) <= Fraction(epsilon)
             assert share >= epsilon / k * (1 - 1e-15)
 

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import dpselect as dps
 from dpselect import Neighbours
 from dpselect.errors import InvalidDataError, InvalidParameterError
-from dpselect.mechanisms import prices as of_prices
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import BAD_SCORES, SECRET, assert_says_nothing
 from tests.slow import SLOW
@@ -138,13 +137,11 @@ def test_offers_of_any_type(convert: Any) -> None:
     assert buyers(convert([1, 5, 7, 7]), [7, 2, 8]) == [2, 3, 0]
 
 
-def test_many_offers_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_offers() -> None:
     offers = np.random.default_rng(SEED).exponential(3.0, 10_000).round(1)
     prices = [float(price) for price in np.arange(1, 120) / 10]
     expected = [int((offers >= price).sum()) for price in prices]
     assert buyers(offers, prices) == expected
-    monkeypatch.setattr(of_prices, "_CHUNK", 7)
-    assert buyers(offers[:1000], prices) == [int((offers[:1000] >= price).sum()) for price in prices]
 
 
 def test_nobody_buys() -> None:

@@ -61,7 +61,7 @@ def test_a_plan_never_costs_more_than_was_asked(n: int, k: int, epsilon: float, 
         assert (plan.delta, plan.rounds, plan.mechanism.k) == (0.0, 1, rounds)
         assert plan.event == plan.mechanism.event == LaplaceProfileEvent(epsilon=epsilon)
         assert plan.mechanism.scale == pytest.approx(2.0 * rounds / epsilon, rel=1e-15)
-        assert Fraction(plan.mechanism.terms[0]) * rounds <= Fraction(epsilon)
+        assert Fraction(plan.mechanism._share) * rounds <= Fraction(epsilon)
         return
     assert plan.rounds == rounds
     assert plan.event == ComposedEvent(event=plan.mechanism.event, count=rounds)

@@ -16,7 +16,7 @@ from dpselect import TopKSet
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms.numbers import uniform_below, uniform_subset
-from dpselect.mechanisms.top_k_set import RankSets, _SetDraw
+from dpselect.mechanisms.top_k import _SetDraw
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.top_k_sets import law
@@ -104,11 +104,11 @@ def chances_by_proposals(scores: np.ndarray, k: int) -> dict[str, Any]:
     weights, edges = draw._bounds()
     rate, ranked = made(k).rate, np.sort(scores)[::-1]
     lead = 2 * Fraction(ranked[k - 1].item()) - 2 * Fraction(ranked[k].item())
-    sets, worst, total = RankSets(scores.size, k), -math.inf, 1
+    worst, total = -math.inf, 1
     for row, h in enumerate(range(1, k + 1)):
         for stretch in range(edges.size - 1):
             first, last = int(edges[stretch]) + 1, int(edges[stretch + 1])
-            number = sets.count(h, first, last) if first <= last else 0
+            number = draw.number(h, first, last) if first <= last else 0
             total += number
             if number:
                 gap = Fraction(ranked[h - 1].item()) - Fraction(ranked[k - 1].item())

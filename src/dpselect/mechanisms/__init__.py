@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts
     from dpselect.mechanisms.top_k import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
+    from dpselect.mechanisms.top_k import TopKSet as TopKSet
     from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
-    from dpselect.mechanisms.top_k_set import TopKSet as TopKSet
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__)

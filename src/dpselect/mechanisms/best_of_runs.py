@@ -223,7 +223,7 @@ def best_of_runs(
         InvalidCandidatesError: there are no configurations, or duplicates, or some that cannot be copied.
 
     The number of runs has to stay secret, and so has the time that they take: run them where nobody sees it. Warnings
-    of runs are not shown. What they print or log, and what they share outside of the configuration, is up to you.
+    of runs are not shown; what they print, log or share outside of the configuration is up to you.
 
     Proof: ``proofs/private_candidates.md``.
 

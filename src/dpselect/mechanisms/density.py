@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from dpselect.mechanisms.scores import ScoresLike, native_scores, native_values,
 from dpselect.privacy import Neighbours
 
 _LARGEST_DISTANCE = 2**61
-
-LARGEST_SAMPLE = 1_000_000
-"""Larger samples are refused: the time and memory of planning grow in proportion."""
+_LARGEST_SAMPLE = 1_000_000  # the time and memory of planning grow in proportion
 _MOST_SAMPLES = 500_000
 
 
@@ -32,29 +30,19 @@ class DensityMechanism(MechanismValue):
 
     A sample z comes with probability proportional to :math:`w(z)\, e^{-\varepsilon n\, KS(x, z)/2}`, where KS is the
     largest distance of the cumulative shares of the data x and of z, and w the public base measure: the exponential
-    mechanism, sampled exactly. Anything computed from the sample (quantiles, means, charts) costs nothing more.
-
-    The number n of data is public, and neighbours differ in one replaced datum. Adding or removing one changes n, and
-    the mechanism is not private for that.
+    mechanism, sampled exactly. Anything computed from the sample costs nothing more.
 
     Args:
         k: size of the sample, at most 10^6; by default `sample_size`, which knows only `epsilon` and n.
         base: the base measure, which weighs samples before their distance counts. ``"points"``: independent uniform
             points, which do not depend on how finely bins are cut. ``"histograms"``: the same weight for all
             histograms, which favours few bins with many points; for counts only.
-        neighbours: ``"replace_one"``, and nothing else.
+        neighbours: ``"replace_one"``, and nothing else: the number n of data is public.
 
     Proof: ``proofs/density.md``. Source: Wasserman & Zhou (2010).
 
-    >>> import numpy as np
-    >>> mechanism = DensityMechanism(epsilon=1.0, k=50)
-    >>> counts = np.array([0, 5000, 0, 5000])
-    >>> sample = mechanism.draw(counts)
-    >>> int(sample.sum()), bool(abs(np.cumsum(sample / 50) - np.cumsum(counts / 10_000)).max() < 0.05)
-    (50, True)
-    >>> points = mechanism.draw_points(np.linspace(20.0, 30.0, 10_000), bounds=(0, 100))
-    >>> bool(19.0 < np.median(points) < 31.0)
-    True
+    >>> DensityMechanism(epsilon=1.0, k=50).draw_points([20.0, 30.0] * 5_000, bounds=(0, 100)).size
+    50
     """
 
     costs = BoundedRangeEvent
@@ -67,7 +55,7 @@ class DensityMechanism(MechanismValue):
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
         if self.k is not None:
-            self._set(k=positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
+            self._set(k=positive_count(self.k, "k", at_most=_LARGEST_SAMPLE))
         one_of(self.base, "base", ("histograms", "points"))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             hint = "The number of data is public here; a datum added or removed changes it."
@@ -76,14 +64,8 @@ class DensityMechanism(MechanismValue):
     def sample_size(self, n: int) -> int:
         r"""The size of samples from `n` data, which never depends on them: `k` if it is given.
 
-        By default the smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 5,000. Too
-        few points cannot follow the data: the distance is at least :math:`1/(2k)`. With too many, the base measure
-        outweighs the data: if they differ, its pull grows with k, against that of the data, :math:`\varepsilon n/2`.
-        Measured on flat, bell-shaped, skewed and narrow data (a hundredth of the bounds), these two limits come near
-        the best k of each.
-
-        >>> [DensityMechanism(epsilon=1.0).sample_size(n) for n in (4096, 1000)]
-        [128, 31]
+        By default the smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 5,000; see
+        ``docs/tasks/density.md``.
         """
         pull = min(self.epsilon, 1e300) * positive_count(n, "n", at_most=2**63)
         default = max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
@@ -97,11 +79,7 @@ class DensityMechanism(MechanismValue):
             widths: shape ``(m,)``, > 0: the bins' public widths, for the base ``"points"``; equal if not given.
 
         Returns:
-            Shape ``(m,)``, summing to the sample's size: how many of its points lie in each bin.
-
-        Raises:
-            InvalidDataError: `counts` are not what they have to be. Nothing is drawn if something is refused.
-            InvalidParameterError: `widths` are not, or `k` times the number of data is beyond 2^61.
+            Shape ``(m,)``: how many points of the sample lie in each bin.
 
         >>> DensityMechanism(epsilon=50.0, k=4).draw([300, 0, 100]).tolist()
         [3, 0, 1]
@@ -109,10 +87,7 @@ class DensityMechanism(MechanismValue):
         return self.draw_many(counts, 1, widths)[0]
 
     def draw_many(self, counts: ScoresLike, size: int, widths: ScoresLike | None = None) -> IntArray:
-        """Draw `size` samples, *each* at the cost of `epsilon`, one a row. Most of the time is spent before the first.
-
-        Args and Raises: as for `draw`, and `size` is a whole number >= 1.
-        """
+        """Draw `size` samples, *each* at the cost of `epsilon`, one a row; see `draw`."""
         numbers, lengths, k = self._checked(counts, widths)
         size = positive_count(size, "size")
         reached = np.concatenate([[0], np.cumsum(numbers)])
@@ -124,18 +99,11 @@ class DensityMechanism(MechanismValue):
         """Draw one sample of points, from numbers that no bins have been made for, at the cost of `epsilon`.
 
         Args:
-            values: shape ``(n,)``, one number a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
-                bound.
+            values: shape ``(n,)``, one number a unit, at least one; those outside count as the nearer bound.
             bounds: ``(lower, upper)``, public and finite.
 
         Returns:
-            As many numbers within `bounds` as the sample's size, in increasing order; each is a real number, rounded
-            once. Equal values have no length between them: samples lie near them, but never equal them.
-
-        Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, empty, or contains NaN. Nothing is drawn if
-                something is refused.
-            InvalidParameterError: `bounds` are not what they have to be, or `base` is ``"histograms"``.
+            Numbers within `bounds`, in increasing order, each rounded once. They lie near values, but never equal them.
         """
         return self.points_shells(values, bounds).draw()[1]
 
@@ -156,12 +124,7 @@ class DensityMechanism(MechanismValue):
         return Shells(CumulativeCounts(through - counts, through, k), Positions(positions, k), epsilon=self.epsilon)
 
     def pmf(self, counts: ScoresLike, widths: ScoresLike | None = None) -> tuple[IntArray, FloatArray]:
-        """All samples and their probabilities, by enumeration. For tests and small public examples.
-
-        Args and Raises: as for `draw`; and more than 500,000 samples are refused.
-
-        Returns:
-            Samples, shape ``(N, m)``, and their probabilities, shape ``(N,)``, summing to 1.
+        """All samples, of 500,000 at most, and their probabilities. For tests and small public examples; see `draw`.
 
         >>> samples, probabilities = DensityMechanism(epsilon=2.0, k=1, base="histograms").pmf([2, 0])
         >>> samples.tolist(), (probabilities / probabilities[0]).round(4).tolist()
@@ -171,7 +134,10 @@ class DensityMechanism(MechanismValue):
         n = sum(numbers.tolist())
         if math.comb(k + numbers.size - 1, k) > _MOST_SAMPLES:
             raise InvalidParameterError("k", k, f"at most {_MOST_SAMPLES} samples of that size in these bins")
-        samples = _all_samples(k, numbers.size)
+        # All ways to write k as a sum of so many counts, by the places of the bars between them.
+        last = k + numbers.size - 1
+        bars = [(-1, *places, last) for places in combinations(range(last), numbers.size - 1)]
+        samples = np.diff(np.array(bars, dtype=np.int64), axis=1)[::-1] - 1
         reached = np.cumsum([int(count) for count in numbers], dtype=object)
         distances = np.abs(n * np.cumsum(samples, axis=1, dtype=object) - k * reached).max(axis=1)
         logs = np.array([-float(Fraction(self.epsilon) * int(each) / (2 * k)) for each in distances - distances.min()])
@@ -183,7 +149,7 @@ class DensityMechanism(MechanismValue):
 
     def _checked(self, counts: ScoresLike, widths: ScoresLike | None) -> tuple[IntArray, FloatArray | None, int]:
         """The counts, the lengths of their bins where these matter, and the sample's size."""
-        numbers = _bin_counts(counts, below=_LARGEST_DISTANCE)
+        numbers = _bin_counts(counts)
         if not numbers.any():
             raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
         lengths = None
@@ -201,17 +167,16 @@ class DensityMechanism(MechanismValue):
         return k
 
 
-def _bin_counts(counts: object, *, below: int) -> IntArray:
-    """The histogram a caller gives: each count >= 0, with a sum below a power of two."""
+def _bin_counts(counts: ScoresLike) -> IntArray:
+    """The histogram a caller gives: each count >= 0, with a sum below 2^61."""
     expected = "whole numbers >= 0, one for each bin, at least one"
-    given = native_values(cast(ScoresLike, counts), "counts", expected)
+    given = native_values(counts, "counts", expected)
     if given.size == 0:
         raise InvalidDataError("counts", Shown("<no bins>"), expected)
-    if not bool(np.all((given >= 0) & (given < below) & (given == np.floor(given)))):  # also false of NaN
+    if not bool(np.all((given >= 0) & (given < _LARGEST_DISTANCE) & (given == np.floor(given)))):  # also false of NaN
         raise InvalidDataError("counts", Shown("<numbers that are no counts>"), expected)
-    if given.sum(dtype=np.float64) >= below:
-        expected = f"counts with a sum below 2^{below.bit_length() - 1}"
-        raise InvalidDataError("counts", Shown("<too many units>"), expected)
+    if given.sum(dtype=np.float64) >= _LARGEST_DISTANCE:
+        raise InvalidDataError("counts", Shown("<too many units>"), "counts with a sum below 2^61")
     return given.astype(np.int64)
 
 
@@ -226,18 +191,10 @@ def _lengths(widths: ScoresLike, bins: int) -> FloatArray:
     return lengths
 
 
-def _all_samples(k: int, bins: int) -> IntArray:
-    """All ways to write `k` as a sum of this many counts, by the places of the bars between them."""
-    ends = [(-1, *bars, k + bins - 1) for bars in combinations(range(k + bins - 1), bins - 1)]
-    ordered = np.diff(np.array(ends, dtype=np.int64), axis=1) - 1
-    return ordered[::-1].copy()
-
-
 def shares(noisy: IntArray) -> FloatArray:
     """The distribution nearest to noisy counts in its cumulative counts, with the same sum. It costs nothing more.
 
-    Negative counts are balanced by their neighbours; replacing each by 0 instead would add up the noise of all empty
-    bins (``examples/densities`` measures both). If the sum is not positive, all bins get the same share.
+    Negative counts are balanced by their neighbours. If the sum is not positive, all bins get the same share.
 
     >>> shares(np.array([3, 0, 1])), shares(np.array([4, -2, 2]))
     (array([0.75, 0.  , 0.25]), array([0.75, 0.  , 0.25]))

@@ -1,12 +1,7 @@
 """How samples of the density mechanism are drawn: doubles propose, and one exact coin a round decides.
 
-The data's cumulative counts are compared with a sample's at boundaries 0, ..., m around m cells. A *group* is a run of
-neighbouring cells, from `start` up to `end`. The distances are cut into *shells*. The *band* of a shell holds all
-samples that are as near as its farthest ones, with upper bounds of the weights of all ways on from every state of a
-walk through the cells. A round chooses a shell, walks through its band by these bounds, and accepts the sample with a
-probability that is computed exactly: what the sample's weight is, over the chance of its proposal.
-
-Proof: ``proofs/density.md``, "Groups" and "Rounds".
+Cumulative counts are compared at boundaries 0, ..., m around m cells. A *group* is a run of cells, from `start` up to
+`end`. Proof: ``proofs/density.md``, "Groups" and "Rounds".
 """
 
 from __future__ import annotations
@@ -16,6 +11,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -35,12 +31,10 @@ class CumulativeCounts:
 
     @property
     def n(self) -> int:
-        """How many data there are."""
         return int(self.through[-1])
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
         return self.before.size - 1
 
     def least_distance(self) -> int:
@@ -54,10 +48,8 @@ class CumulativeCounts:
         return max(int(distances[0, [0, -1]].max()), int(distances.min(axis=0)[1:-1].max(initial=0)))
 
     def gates(self, radius: int) -> tuple[IntArray, IntArray, IntArray]:
-        """The boundaries that say all about who is within a radius, and the least and the most points before each.
-
-        These are the first from which a larger count is needed, and the last at which a larger one is too much.
-        """
+        """The boundaries that say all about who is within a radius, and the least and the most points before each."""
+        # The first boundaries from which a larger count is needed, and the last at which a larger one is too much.
         counts = self.n * np.arange(self.k)
         needing = np.searchsorted(self.k * self.through, counts + radius, side="right")
         allowing = np.searchsorted(self.k * self.before, counts + (self.n - radius)) - 1
@@ -90,18 +82,18 @@ class Histograms:
         return np.concatenate([[0.0], np.cumsum(np.log2((counts + (end - start - 1.0)) / counts))])
 
     def weight(self, start: int, end: int, count: int) -> tuple[int, int]:
-        """The weight of all ways to place so many points in a group, exactly, as a fraction."""
+        """The weight of all ways to place so many points in a group, as a fraction."""
         return math.comb(end - start + count - 1, count), 1
 
     def place(self, start: int, end: int, count: int) -> tuple[IntArray, FloatArray]:
-        """So many points of a group, with the probabilities of their weights: their cells, and where on a line."""
+        """So many points of a group, drawn by their weights: their cells, and where on a line."""
         # A uniform order of points and of steps to the next cell.
         points = np.sort(uniform_subset(count + end - start - 1, count))
         return start + points - np.arange(count), np.empty(0)
 
 
 class _Lengths(ABC):
-    """Independent uniform points: the product of ``length^count / count!`` over the groups. See `Histograms`."""
+    """Independent uniform points: the product of ``length^count / count!`` over the groups."""
 
     def __init__(self, shortest: Fraction, longest: Fraction, k: int) -> None:
         self._counts = np.arange(k + 1.0)
@@ -138,7 +130,6 @@ class Cells(_Lengths):
         return Fraction(self._ends[end] - self._ends[start], self._unit)
 
     def place(self, start: int, end: int, count: int) -> tuple[IntArray, FloatArray]:
-        """See `Histograms.place`."""
         if end - start == 1:
             return np.full(count, start), np.empty(0)
         chooser = _core.WeightedSampler(1.0, 1.0, 1, self._lengths[start:end])
@@ -157,13 +148,11 @@ class Positions(_Lengths):
         return Fraction(float(self._positions[end])) - Fraction(float(self._positions[start]))
 
     def log_length(self, start: int, end: int) -> float:
-        """The same from doubles, whose difference is right up to rounding, and never 0 between two of them."""
         low, high = float(self._positions[start]), float(self._positions[end])
-        length = high - low
+        length = high - low  # right up to rounding, and never 0 between two doubles
         return math.log2(length) if length < math.inf else math.log2(high / 2.0 - low / 2.0) + 1.0
 
     def place(self, start: int, end: int, count: int) -> tuple[IntArray, FloatArray]:
-        """See `Histograms.place`. Each point is a real number, rounded once."""
         points = np.sort([self._sampler.draw(self._positions[[start, end]], np.zeros(1)) for _ in range(count)])
         inner = self._positions[start + 1 : end]
         below = np.searchsorted(inner, points)
@@ -189,16 +178,15 @@ _MOST_STATES = 4096  # so many states of a walk are remembered
 
 
 class Band:
-    """All samples within a radius, and the binary logarithms of upper bounds of the weights of all ways on.
+    """All samples within a radius, with binary logarithms of upper bounds of the weights of all ways on from a state.
 
-    There is a bound for each state: a gate, where the count of points before it matters, and such a count. `bound` is
-    that of the whole band.
+    A state is a gate, where the count of points before it matters, and such a count. `bound` is that of the whole band.
     """
 
     def __init__(self, data: CumulativeCounts, base: Histograms | Cells | Positions, radius: int) -> None:
         self._base = base
         self._gates, self._low, self._high = (each.tolist() for each in data.gates(radius))
-        self._states: dict[tuple[int, int], tuple[npt.NDArray[np.uint64], int]] = {}
+        self.steps = lru_cache(_MOST_STATES)(self._steps)
         self._bounds = [np.zeros(1)]
         for gate in reversed(range(len(self._gates) - 1)):
             self._bounds.append(self._bounds_before(gate, self._bounds[-1]))
@@ -218,23 +206,17 @@ class Band:
             count += more
         return groups, (math.prod(chosen), math.prod(totals))
 
-    def steps(self, gate: int, count: int) -> tuple[npt.NDArray[np.uint64], int]:
+    def _steps(self, gate: int, count: int) -> tuple[npt.NDArray[np.uint64], int]:
         """Whole weights of the counts that can follow a state, in units of which its bound is at least their sum."""
-        known = self._states.get((gate, count))
-        if known is not None:
-            return known
         least, most = max(count, self._low[gate + 1]), self._high[gate + 1]
         logs = self._base.logs(self._gates[gate], self._gates[gate + 1], most - count)
         terms = logs[least - count :] + self._bounds[gate + 1][least - self._low[gate + 1] :]
         terms += _BITS + self._error(logs) - terms.max()
         weights = np.exp2(np.maximum(terms, -1.0)).astype(np.uint64) + np.uint64(1)
-        if len(self._states) >= _MOST_STATES:
-            self._states.clear()
-        self._states[gate, count] = steps = (weights, int(weights.sum()))
-        return steps
+        return weights, int(weights.sum())
 
     def _bounds_before(self, gate: int, after: FloatArray) -> FloatArray:
-        """For each count at a gate the sum over the steps of their weights times the bounds after them, rounded up."""
+        """For each count at a gate the sum over the steps of weights times bounds after them, rounded up."""
         low, high, next_low = self._low[gate], self._high[gate], self._low[gate + 1]
         logs = self._base.logs(self._gates[gate], self._gates[gate + 1], self._high[gate + 1] - low)
         sums = _sums(logs, after, next_low - low, high - low + 1)
@@ -267,7 +249,10 @@ def _sums(logs: FloatArray, after: FloatArray, ahead: int, size: int) -> FloatAr
 
 
 class Shells:
-    """A plan for one data set: all that draws need. It holds the data."""
+    """A plan for one data set, which it holds: distances are cut into shells, each with its band.
+
+    A round chooses a shell, walks through its band, and accepts the sample by its weight over its chance.
+    """
 
     def __init__(self, data: CumulativeCounts, base: Histograms | Cells | Positions, *, epsilon: float) -> None:
         self.data = data
@@ -297,7 +282,7 @@ class Shells:
                 return cells, np.concatenate([points for _, points in placed])
 
     def accepted(self, shell: int, groups: Groups, chance: tuple[int, int], distance: int) -> tuple[int, int]:
-        """With which probability, but for the exponential, a proposal from this shell is accepted; as a fraction."""
+        """With which probability, but for the exponential, a proposal from this shell is accepted."""
         height, decay = self._heights[shell], self._decays[bisect_left(self._radii, distance)]
         above = [chance[1], height.numerator, decay.denominator, 1 << max(0, -self._unit)]
         below = [chance[0], height.denominator, decay.numerator, 1 << max(0, self._unit), int(self.shares[shell])]

@@ -222,8 +222,6 @@ class ExponentialMechanism(Mechanism):
 
     >>> import numpy as np
     >>> mechanism = ExponentialMechanism(epsilon=1.0, sensitivity=1.0, monotonic=True)
-    >>> mechanism.pmf(np.log([1.0, 3.0]))
-    array([0.25, 0.75])
     >>> mechanism.select(np.array([10.0, 2000.0, 30.0]), candidates=["red", "green", "blue"])
     'green'
     >>> ExponentialMechanism(epsilon=1.0, sensitivity=1.0, monotonic=True, weights=[3, 1]).pmf(np.log([1.0, 3.0]))

@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count as count_up
 from numbers import Rational
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +27,10 @@ class IntegerCeiling:
 
     Args:
         center: the whole number where the ceiling is highest; a good guess at the best number makes draws fast.
-        fall: how much the ceiling falls per step, in the unit of the scores; one number, or ``(left, right)``. It has
-            to be above 0 on an unbounded side, and at least 0 on a bounded one.
+        fall: how much the ceiling falls per step, in the unit of the scores; one number, or ``(left, right)``. Above 0
+            on an unbounded side, at least 0 on a bounded one.
         height: the ceiling at the centre.
-        lower: the smallest whole number that may be drawn; None if there is none.
-        upper: the largest; None if there is none.
-
-    Numbers are taken exactly: a float is its binary fraction.
+        lower, upper: the smallest and the largest whole number that may be drawn; None if there is none.
 
     >>> ceiling = IntegerCeiling(center=70, fall=(1, 0.5), height=10, lower=0)
     >>> [float(ceiling.at(point)) for point in (68, 70, 74)]
@@ -71,13 +66,11 @@ class IntegerCeiling:
     def falls(self) -> tuple[Fraction, Fraction]:
         """`fall` on the left and on the right, exactly."""
         expected = "a finite number >= 0, or two: (left, right)"
-        if isinstance(cast(object, self.fall), tuple | list):
-            pair = cast("tuple[object, ...]", self.fall)
-            if len(pair) != 2:
-                raise InvalidParameterError("fall", Shown(f"<{len(pair)} of them>"), expected)
-            return exact_number(pair[0], "fall", expected=expected), exact_number(pair[1], "fall", expected=expected)
-        both = exact_number(self.fall, "fall", expected=expected)
-        return both, both
+        pair = self.fall if isinstance(self.fall, tuple | list) else (self.fall, self.fall)
+        if len(pair) != 2:
+            raise InvalidParameterError("fall", Shown(f"<{len(pair)} of them>"), expected)
+        left, right = (exact_number(each, "fall", expected=expected) for each in pair)
+        return left, right
 
     def at(self, point: int) -> Fraction:
         """The ceiling at `point`, exactly."""
@@ -96,20 +89,14 @@ class IntegerCeiling:
 
 
 def side_total(rate: float, last: int | None) -> float:
-    """The sum of ``exp(-rate * k)`` over ``k = 0 .. last``.
-
-    >>> side_total(math.log(2), 1), round(side_total(math.log(2), None), 9), side_total(0.0, 6)
-    (1.5, 2.0, 7.0)
-    """
+    """The sum of ``exp(-rate * k)`` over ``k = 0 .. last``, or over all k."""
     if rate == 0.0:
         return math.inf if last is None else last + 1.0
     whole = -math.expm1(-rate)
     return 1.0 / whole if last is None else -math.expm1(-rate * (last + 1)) / whole
 
 
-IntegerScore = Callable[[int], object]
-"""A score of a whole number: an int, a float or a `fractions.Fraction`, finite."""
-
+IntegerScore = Callable[[int], object]  # returns a finite int, float or `fractions.Fraction`
 _MOST_POINTS = 1_000_000
 _TRUNCATION = 1e-13
 
@@ -119,16 +106,12 @@ class IntegerMechanism(RangedMechanism):
     r"""Draws a whole number y with probability proportional to :math:`e^{s(y)/b}`, for a score below a public ceiling.
 
     The exponential mechanism on an infinite set: `epsilon`-DP and `epsilon`-bounded-range. Numbers are proposed
-    according to the weights of the ceiling and accepted according to how close the score comes to it, exactly.
+    according to the weights of the ceiling and accepted according to how close the score comes to it, exactly. A score
+    above its ceiling counts as the ceiling, without an error, which would reveal something about the data.
 
-    **A score above its ceiling counts as the ceiling.** There is no error, because an error would reveal something
-    about the data. The smaller of a score and a public number changes no more than the score, so the guarantee still
-    holds.
-
-    **What it costs.** A score is computed for each proposal, :math:`\sum e^{ceiling/b} / \sum e^{s/b}` times on average
-    (`expected_calls`): once if the score equals its ceiling, at most :math:`e^{g/b}` times if it is nowhere more than g
-    below. A draw with a score far below its ceiling everywhere practically never ends, so keep `height` close to what
-    the score reaches. The time a draw takes depends on the data (``docs/sharp-edges.md``).
+    A draw computes :math:`\sum e^{ceiling/b} / \sum e^{s/b}` scores on average (`expected_calls`). One with a score far
+    below its ceiling everywhere practically never ends, so keep `height` close to what the score reaches. The time a
+    draw takes depends on the data (``docs/sharp-edges.md``).
 
     Proof: ``proofs/integer_mechanism.md``. Source: McSherry & Talwar (2007).
 
@@ -139,23 +122,17 @@ class IntegerMechanism(RangedMechanism):
     >>> ceiling = IntegerCeiling(center=35, fall=1, height=40, lower=0)    # public: at most 40 of one age
     >>> mechanism.draw(score, ceiling)
     36
-    >>> mechanism.pmf(score, ceiling, [36, 35]).round(6)
-    array([1., 0.])
     """
 
     def draw(self, score: IntegerScore, ceiling: IntegerCeiling) -> int:
-        """Draw one whole number, at the cost of `epsilon`.
+        """Draw one whole number within the ceiling's ends, at the cost of `epsilon`.
 
         Args:
-            score: called repeatedly with whole numbers within the ceiling's ends; it has to return the same score for
-                the same number, and each score may change by at most `sensitivity` between neighbours.
+            score: called repeatedly with whole numbers; it has to return the same score for the same number, and each
+                score may change by at most `sensitivity` between neighbours.
             ceiling: public. No part of it may come from the data.
 
-        Returns:
-            A whole number of any size, within the ceiling's ends.
-
         Raises:
-            InvalidParameterError: `ceiling` is not an `IntegerCeiling`.
             InvalidScoresError: a score is not a finite number. Nothing is drawn then, nor if `score` itself fails.
         """
         proposals = self._proposals(ceiling)
@@ -167,65 +144,52 @@ class IntegerMechanism(RangedMechanism):
                 return point
 
     def pmf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
-        """Probability of each of `points`. For planning with public scores and for tests: it depends on every score.
+        """Probability of each of `points`, whole numbers. For planning with public scores: it depends on every score.
 
-        The sum over all whole numbers is cut off where the ceiling proves that less than 1e-13 of it is left.
-
-        Returns:
-            The shape of `points`, which are whole numbers; 0 outside the ceiling's ends.
-
-        Raises:
-            InvalidParameterError: `points` are not whole numbers, or the sum takes more than 10^6 of them.
+        The sum over all whole numbers, 10^6 at most, ends where the ceiling proves that less than 1e-13 of it is left.
         """
         whole = whole_points(points)
         total = self._total(score, ceiling)
-        chances = [
-            self._weight(score, ceiling, point) / total if ceiling.contains(point) else 0.0
-            for point in whole.ravel().tolist()
-        ]
+        chances = [self._weight(score, ceiling, point) / total for point in whole.ravel().tolist()]
         return np.array(chances, dtype=np.float64).reshape(whole.shape)
 
     def expected_calls(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
         """Average number of scores that `draw` computes. For planning with public scores: it depends on every score."""
         total = self._total(score, ceiling)
-        left, right = (side_total(*side) for side in zip(self._rates(ceiling), ceiling.reaches, strict=True))
+        left, right = (side_total(*side) for side in self._sides(ceiling))
         return (left + right - 1.0) / total
-
-    def _rates(self, ceiling: IntegerCeiling) -> tuple[float, float]:
-        left, right = (float(fall * self._rate) for fall in ceiling.falls)
-        return left, right
 
     @property
     def _rate(self) -> Fraction:
         """1/b."""
         return Fraction(self.epsilon) / (Fraction(self.sensitivity) * self._factor)
 
+    def _sides(self, ceiling: IntegerCeiling) -> list[tuple[float, int | None]]:
+        """By how many scales the ceiling falls in a step to the left and to the right, and how many steps there are."""
+        return [(float(fall * self._rate), reach) for fall, reach in zip(ceiling.falls, ceiling.reaches, strict=True)]
+
     def _weight(self, score: IntegerScore, ceiling: IntegerCeiling, point: int) -> float:
         """The weight of a point, relative to the ceiling's height."""
-        gap = exact_number(ceiling.height, "height") - min(_exact(score(point)), ceiling.at(point))
-        exponent = gap * self._rate
+        if not ceiling.contains(point):
+            return 0.0
+        exponent = (exact_number(ceiling.height, "height") - min(_exact(score(point)), ceiling.at(point))) * self._rate
         return math.exp(-float(exponent)) if exponent < 800 else 0.0
 
     def _total(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
         """The sum of the weights, outwards from the centre until the ceiling leaves less than `_TRUNCATION` of it."""
         self._proposals(ceiling)  # refuses anything that is not a ceiling
         function(score, "score", expected="a function of a whole number")
-        total, terms = self._weight(score, ceiling, ceiling.center), 1
-        sides = list(zip((-1, 1), self._rates(ceiling), ceiling.reaches, strict=True))
-        for distance in count_up(1):
-            sides = [side for side in sides if side[2] is None or distance <= side[2]]
+        total, center = self._weight(score, ceiling, ceiling.center), ceiling.center
+        for distance in range(1, _MOST_POINTS // 2):
             left = sum(
-                math.exp(-rate * distance) * side_total(rate, None if reach is None else reach - distance)
-                for _, rate, reach in sides
+                math.exp(-rate * distance) * side_total(rate, None if reach is None else max(reach - distance, -1))
+                for rate, reach in self._sides(ceiling)
             )
             if left <= _TRUNCATION * total:
                 return total
-            if terms >= _MOST_POINTS:
-                hint = "Use a smaller range, a steeper ceiling, or one closer to the score."
-                raise InvalidParameterError("ceiling", Shown("<too wide>"), f"a sum of {_MOST_POINTS} terms", hint)
-            total += sum(self._weight(score, ceiling, ceiling.center + sign * distance) for sign, _, _ in sides)
-            terms += len(sides)
-        raise AssertionError  # counting up has no end
+            total += sum(self._weight(score, ceiling, point) for point in (center - distance, center + distance))
+        hint = "Use a smaller range, a steeper ceiling, or one closer to the score."
+        raise InvalidParameterError("ceiling", Shown("<too wide>"), f"a sum of {_MOST_POINTS} terms", hint)
 
     def _proposals(self, ceiling: IntegerCeiling) -> _core.Proposals:
         if not isinstance(ceiling, IntegerCeiling):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -236,7 +200,6 @@ class IntegerMechanism(RangedMechanism):
 
 
 def _exact(score: object) -> Fraction:
-    is_flag = isinstance(score, bool)
-    if isinstance(score, Rational) and not is_flag:  # also those that overflow a double
+    if not isinstance(score, bool) and isinstance(score, Rational):  # also those that overflow a double
         return Fraction(int(score.numerator), int(score.denominator))
     return exact_value(score, InvalidScoresError, name="score")

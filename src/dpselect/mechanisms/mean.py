@@ -13,13 +13,7 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import (
-    finite_bounds,
-    one_of,
-    positive_count,
-    positive_sensitivity,
-    probability,
-)
+from dpselect.checks import finite_bounds, one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.mechanism import MechanismValue
@@ -28,30 +22,22 @@ from dpselect.mechanisms.piecewise import ConcaveMechanism
 from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
 from dpselect.privacy import Neighbours
 
-_LOW_BITS = 31
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceMechanism(MechanismValue):
     r"""Releases a number with noise: density proportional to :math:`e^{-|y - value|/b}` over the line.
 
-    The exponential mechanism with the score ``-abs(y - value)``, at half its usual noise: b is sensitivity / epsilon,
-    without the factor two, because the normaliser of the density is 2 b whatever the data. This is true only on the
-    whole line. Restricted to an interval, or to grid points that may not include the value, the same b would have a
-    loss of up to twice `epsilon` (the proof page has the numbers). So `bounds` do not restrict the distribution; they
-    clamp the released number afterwards.
+    The exponential mechanism with the score ``-abs(y - value)``, at b = sensitivity / epsilon: on the whole line, and
+    only there, without the factor two. So `bounds` do not restrict the distribution; they clamp the released number.
 
     Args:
-        sensitivity: the largest change of the value between neighbouring data sets, > 0. Rounded up if it is not a
-            double. It refers to the number you *pass*: if you rounded it, or added up floats, rounding may have
-            increased the change.
+        sensitivity: the largest change of the value between neighbouring data sets, > 0. It refers to the number you
+            *pass*: if you rounded it, or added up floats, rounding may have increased the change.
         bounds: ``(lower, upper)``, public: an answer beyond them becomes the nearer one.
 
     Proof: ``proofs/laplace_mechanism.md``. Source: Dwork, McSherry, Nissim & Smith (2006).
 
     >>> mechanism = LaplaceMechanism(epsilon=0.5, sensitivity=1)
-    >>> mechanism.scale
-    2.0
     >>> 0 < mechanism.draw(1000) < 2000
     True
     >>> mechanism.cdf(1000, [998.0, 1000.0])
@@ -64,16 +50,17 @@ class LaplaceMechanism(MechanismValue):
     sensitivity: float
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     bounds: tuple[float | Fraction, float | Fraction] | None = None
-    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        ends = (-np.inf, np.inf)
         if self.bounds is not None:
             lower, upper = finite_bounds(self.bounds)
-            ends = (float(lower), float(upper))
-            self._set(bounds=ends)
-        self._set(_ends=ends)
+            self._set(bounds=(float(lower), float(upper)))
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        lower, upper = self.bounds or (-math.inf, math.inf)
+        return float(lower), float(upper)
 
     @property
     def scale(self) -> float:
@@ -81,20 +68,15 @@ class LaplaceMechanism(MechanismValue):
         return scale_of(self.epsilon, self.sensitivity, factor=1)
 
     def draw(self, value: float | Fraction) -> float:
-        """`value` plus noise, at the cost of `epsilon`.
+        """A finite number plus noise, rounded once to the nearest finite double, at the cost of `epsilon`.
 
-        Args:
-            value: a finite number: an integer, a `fractions.Fraction`, a decimal, or a float, which counts as the
-                binary number that it is.
-
-        Returns:
-            The nearest finite double to the exact sum, rounded once; one of the `bounds` if it lies beyond them.
-
-        Raises:
-            InvalidDataError: not a finite number. Nothing is drawn.
+        A float counts as the binary number that it is.
         """
+        above, below = exact_value(value).as_integer_ratio()
+        unit = native_whole(below)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
-        return min(max(draw_peak(sampler, exact_value(value)), self._ends[0]), self._ends[1])
+        drawn = sampler.draw_peak(native_whole(above, signed=True), None, None, unit, unit, False)
+        return min(max(drawn, self._ends[0]), self._ends[1])
 
     def cdf(self, value: float | Fraction, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the value were this. For planning."""
@@ -107,46 +89,24 @@ class LaplaceMechanism(MechanismValue):
         return np.where(at < self._ends[0], 0.0, np.where(at >= self._ends[1], 1.0, inside))
 
 
-def draw_peak(
-    sampler: _core.PiecewiseSampler,
-    center: Fraction,
-    *,
-    bounds: tuple[Fraction, Fraction] | None = None,
-    unit: Fraction = Fraction(1),
-    is_squared: bool = False,
-) -> float:
-    """One draw with the score ``-|y - center| / unit``, or minus its square, within the bounds."""
-    below = math.lcm(center.denominator, unit.denominator, *(end.denominator for end in bounds or ()))
-    at, *ends = (native_whole(int(number * below), signed=True) for number in (center, *(bounds or ())))
-    lower, upper = ends or (None, None)
-    return sampler.draw_peak(at, lower, upper, native_whole(int(unit * below)), native_whole(below), is_squared)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanMechanism(MechanismValue):
     r"""Releases the mean of bounded numbers, one per unit; the number of values, or of units, is public.
 
-    ``score="absolute"``: density proportional to :math:`e^{-|y - mean|/b}` over the line, the Laplace distribution with
-    ``b = (upper - lower) / (n * epsilon)``; the answer is clamped to the bounds afterwards. ``score="squared"``:
-    density proportional to :math:`e^{-(y - mean)^2/b}` *within the bounds*, a truncated normal distribution with
-    ``b = 2 * (upper - lower)**2 / (n * epsilon)``. Without bounds the squared score has no finite sensitivity and its
-    normal distribution is not `epsilon`-DP for any epsilon. For n above about ``2/epsilon`` the absolute score has the
-    smaller error.
+    ``score="absolute"``: `LaplaceMechanism` with ``b = (upper - lower) / (n * epsilon)``. ``score="squared"``: density
+    proportional to :math:`e^{-(y - mean)^2/b}` *within the bounds*, a truncated normal distribution with
+    ``b = 2 * (upper - lower)**2 / (n * epsilon)``. For n above about ``2/epsilon`` the first has the smaller error.
 
     Values are rounded to a public grid and added up as integers, so the mean is exact. A sum of floats may change by
     more than the values do, which has broken published libraries.
 
     Args:
         score: ``"absolute"`` or ``"squared"``.
-        neighbours: ``"replace_one"``, and nothing else: if a unit is added or removed, n is private, and the mean's
-            sensitivity is unknown.
+        neighbours: ``"replace_one"``, and nothing else: if a unit is added or removed, n is private.
 
     Proof: ``proofs/means.md``. Sources: Dwork, McSherry, Nissim & Smith (2006); Casacuberta et al. (2022) for the sum.
 
-    >>> mechanism = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=0.01)
-    >>> mechanism.sensitivity_for(1000)
-    0.1
-    >>> 38 < mechanism.draw([40.0] * 1000) < 42
+    >>> 38 < MeanMechanism(epsilon=1.0, bounds=(0, 100), step=0.01).draw([40.0] * 1000) < 42
     True
     """
 
@@ -167,19 +127,13 @@ class MeanMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        if self.score == "squared":
-            return BoundedRangeEvent(epsilon=self.epsilon)
-        return LaplaceProfileEvent(epsilon=self.epsilon)
+        return (BoundedRangeEvent if self.score == "squared" else LaplaceProfileEvent)(epsilon=self.epsilon)
 
     def sensitivity_for(self, n: int) -> float:
         """How much the score of any answer can change between neighbours of n values each, rounded up.
 
-        This is ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score. The squared
-        score's scale comes from less than twice that: its changes at any two answers differ by at most
-        ``2 * (upper - lower)**2 / n``.
-
-        Raises:
-            InvalidParameterError: n is not a whole number >= 1.
+        This is ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score, whose
+        changes at any two answers differ by at most ``2 * (upper - lower)**2 / n``.
         """
         n = positive_count(n, "n")
         if self.score == "absolute":
@@ -189,21 +143,12 @@ class MeanMechanism(MechanismValue):
     def scale_for(self, n: int) -> float:
         """The scale b for n values, in the unit of the score."""
         widths = self._width if self.score == "absolute" else 2 * self._width**2
-        try:
-            return float(widths / positive_count(n, "n") / Fraction(self.epsilon))
-        except OverflowError:
-            return math.inf
+        return scale_of(self.epsilon, fraction_up(widths / positive_count(n, "n")), factor=1)
 
     def error_bound(self, n: int, *, confidence: float = 0.99) -> float:
         """With probability `confidence` the answer is at most this far from the mean, for the absolute score.
 
-        It is infinite if it does not fit into a double. It does not depend on the values, so it may be published.
-
-        Args:
-            n: number of values.
-
-        Raises:
-            InvalidParameterError: an argument is out of range, or the score is the squared one.
+        For n values, whatever they are, so it may be published. Infinite if it does not fit into a double.
 
         Proof: ``proofs/means.md``, claim 5.
 
@@ -219,38 +164,29 @@ class MeanMechanism(MechanismValue):
         return min(noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), fraction_up(self._width))
 
     def draw(self, values: ScoresLike) -> float:
-        """Draw the mean of `values`, at the cost of `epsilon`.
-
-        Args:
-            values: shape ``(n,)``, ``n >= 1``, numbers of any float or integer type; infinities are clamped to the
-                bounds.
-
-        Returns:
-            A number within the bounds: the exact draw rounded once to the nearest double.
-
-        Raises:
-            InvalidDataError: `values` is not one-dimensional, not numeric, empty, or contains NaN. Nothing is drawn
-                then.
-        """
+        """Draw the mean of `values`, at least one, rounded once to the nearest double, at the cost of `epsilon`."""
         mean, count = self._mean(values)
-        # Distances in widths: the score then changes by 1 / n, or has range 2 / n, and no square can overflow.
-        factor = 1 if self.score == "absolute" else 2
-        sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), factor)
-        lower, upper = (float(end) for end in self._ends)
-        if self.score == "squared":
-            return draw_peak(sampler, mean, bounds=self._ends, unit=self._width, is_squared=True)
-        return min(max(draw_peak(sampler, mean, unit=self._width), lower), upper)
+        if self.score == "absolute":
+            return self._laplace(count).draw(mean)
+        # Distances in widths: the score then has range 2 / n, and no square can overflow.
+        sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), 2)
+        below = math.lcm(*(each.denominator for each in (mean, *self._ends)))
+        at, lower, upper = (native_whole(int(each * below), signed=True) for each in (mean, *self._ends))
+        return sampler.draw_peak(at, lower, upper, native_whole(int(self._width * below)), native_whole(below), True)
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the values were these. For planning."""
         mean, count = self._mean(values)
         if self.score == "absolute":
-            most = positive_sensitivity(self._width / count)
-            return LaplaceMechanism(epsilon=self.epsilon, sensitivity=most, bounds=self._ends).cdf(mean, points)
+            return self._laplace(count).cdf(mean, points)
         shares = (plain_points(points) / 2.0 - float(self._grid.lower) / 2.0) / float(self._width / 2)
         at_mean = float((mean - self._grid.lower) / self._width)
         normal = ConcaveMechanism(epsilon=self.epsilon, sensitivity=1.0 / count)
         return normal.law([0.0, 1.0], [2.0 * at_mean, 2.0 * at_mean - 2.0]).cdf(shares)
+
+    def _laplace(self, n: int) -> LaplaceMechanism:
+        most = positive_sensitivity(self._width / n)
+        return LaplaceMechanism(epsilon=self.epsilon, sensitivity=most, bounds=self._ends)
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:
@@ -280,8 +216,8 @@ def grid_indices(values: FloatArray, grid: Grid) -> npt.NDArray[np.uint64]:
 
 def exact_sum(numbers: npt.NDArray[np.uint64]) -> int:
     """The sum of up to 2^31 numbers, which may be larger than 64 bits; their order does not matter."""
-    high, low = numbers >> np.uint64(_LOW_BITS), numbers & np.uint64((1 << _LOW_BITS) - 1)
-    return (int(high.sum(dtype=np.uint64)) << _LOW_BITS) + int(low.sum(dtype=np.uint64))
+    high, low = numbers >> np.uint64(31), numbers & np.uint64((1 << 31) - 1)
+    return (int(high.sum(dtype=np.uint64)) << 31) + int(low.sum(dtype=np.uint64))
 
 
 def _bounded(bounds: object) -> tuple[Fraction, Fraction]:

@@ -133,10 +133,8 @@ class WholeNoise(MechanismValue, abc.ABC):
 class GeometricMechanism(WholeNoise):
     r"""Releases a whole number f with noise: y with probability proportional to :math:`e^{-|y - f|/b}`.
 
-    The exponential mechanism on all whole numbers with the score :math:`-|y - f|`, at
-    :math:`b = sensitivity / epsilon`, *without* its factor 2, because the weights have the same sum for every whole f.
-    With `bounds` a noisy number outside is clamped to the nearer bound (the truncated geometric mechanism, whose ends
-    hold the mass of everything beyond), which costs nothing.
+    The scale b is ``sensitivity / epsilon``. With `bounds` a noisy number outside is clamped to the nearer bound, which
+    costs nothing.
 
     Args:
         sensitivity: the largest change of f between neighbouring data sets, a whole number >= 1. For a vector released
@@ -152,8 +150,6 @@ class GeometricMechanism(WholeNoise):
     >>> mechanism = GeometricMechanism(epsilon=1.0, sensitivity=1)
     >>> abs(mechanism.draw(1000) - 1000) < 50
     True
-    >>> mechanism.pmf(5, [5, 6]).round(4)
-    array([0.4621, 0.17  ])
     >>> mechanism.error_bound(confidence=0.99), mechanism.error_bound(size=12), mechanism.total_error_bound(12)
     (4, 7, 16)
     """
@@ -285,9 +281,8 @@ _ROUND_FIRST = "Round first, and give the sensitivity of the rounded numbers."
 def whole_value(value: object) -> int:
     """`value` as an int, if its type is one of whole numbers."""
     if not _is_whole(value):
-        raise InvalidDataError(
-            "value", Shown(f"<{type(value).__name__}>"), "a whole number (of an integer type)", _ROUND_FIRST
-        )
+        got = Shown(f"<{type(value).__name__}>")
+        raise InvalidDataError("value", got, "a whole number (of an integer type)", _ROUND_FIRST)
     return int(cast(Any, value))
 
 
@@ -351,11 +346,8 @@ class DiscreteGaussianMechanism(WholeNoise):
     >>> mechanism = DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=10)
     >>> round(mechanism.scale, 2)
     14.33
-    >>> import numpy as np
-    >>> bool(np.all(abs(mechanism.draw_many([120, 0, 8301]) - [120, 0, 8301]) < 200))
+    >>> bool(abs(mechanism.draw_many([120, 0, 8301]) - [120, 0, 8301]).max() < 200)
     True
-    >>> mechanism.first_noise(Fraction(1, 10**6)), f"{float(mechanism.tail_bound(68)):.3g} {mechanism.reaches(68):.3g}"
-    (69, '1.26e-06 1.23e-06')
     """
 
     epsilon: float

@@ -200,11 +200,8 @@ class ReportNoisyMax(Mechanism):
 
     Proof: ``proofs/noisy_max.md``. Sources: Dwork & Roth (2014), section 3.3; Ding et al. (2021).
 
-    >>> import numpy as np
     >>> mechanism = ReportNoisyMax(epsilon=1.0, sensitivity=1.0, monotonic=True, noise="laplace")
-    >>> mechanism.pmf([3, 3])
-    array([0.5, 0.5])
-    >>> mechanism.select(np.array([10.0, 2000.0, 30.0]), candidates=["red", "green", "blue"])
+    >>> mechanism.select([10.0, 2000.0, 30.0], candidates=["red", "green", "blue"])
     'green'
     """
 

@@ -50,8 +50,6 @@ class NoisyOrder(MechanismValue):
     (2.0, 19, 14)
     >>> order.select([900, 20, 1800, 30] + [0] * 12).positions[:2]
     [2, 0]
-    >>> round(NoisyOrder(50, 3, epsilon=0.5, delta=1e-6, max_values_per_unit=16).noise.scale, 1)
-    34.7
     """
 
     n_candidates: int

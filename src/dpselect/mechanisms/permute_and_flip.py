@@ -1,11 +1,4 @@
-r"""Permute-and-flip, at once or asking for scores one by one; and its probabilities to full precision.
-
-.. math:: \Pr[i] = p_i \int_0^1 \prod_{j \ne i} (1 - t p_j)\,dt, \qquad p_i = e^{-x_i}
-
-by Gauss-Legendre quadrature. All terms are positive, so nothing cancels; the inclusion-exclusion sum of the original
-paper loses every digit once the p_i sum to more than about 30. Proof and error bound:
-``proofs/permute_and_flip.md``.
-"""
+"""Permute-and-flip, at once or asking for scores one by one; and its probabilities to full precision."""
 
 from __future__ import annotations
 
@@ -23,7 +16,7 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
 from dpselect.mechanisms.mechanism import Mechanism, explained
-from dpselect.mechanisms.numbers import FloatArray, Law, WorstCase, exact_value, gauss_legendre, native_fraction
+from dpselect.mechanisms.numbers import FloatArray, Law, Rule, WorstCase, exact_value, gauss_legendre, native_fraction
 from dpselect.mechanisms.scores import Candidate, ScoresLike, all_candidates
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -35,22 +28,16 @@ _NODES = ((2.8, 8), (5.7, 10), (9.6, 12), (14.6, 14), (20.5, 16), (27.4, 18), (m
 
 _TERMS = 12  # powers of ``t p`` in a series
 _SHARES = 128  # items with at most a 128th of the sum of all p_j use series, so fewer than 128 items do not
-_ALWAYS_ONE_BY_ONE = 1536
-"""With at most this many items, separating those few would take longer than computing all in one way."""
-
+_ALWAYS_ONE_BY_ONE = 1536  # of so few items, separating those would take longer than computing all in one way
 _STRIPES = 16  # number of long rows that the factors are divided into for multiplying
 _CHUNK = 4096  # the powers of this many items stay in the processor's cache
 
 
 def permute_and_flip_probabilities(x: FloatArray) -> FloatArray:
-    """Probability of each candidate from its scaled gap.
+    r"""Probability of each candidate from its scaled gap: :math:`p_i \int_0^1 \prod_{j \ne i} (1 - t p_j)\,dt`.
 
-    Args:
-        x: shape ``(n,)``, >= 0 or infinite, at least one of them 0.
-
-    Returns:
-        Shape ``(n,)``, summing to 1 up to rounding; relative error below 1e-12. Entries below about 1e-300 may
-        underflow.
+    With :math:`p_i = e^{-x_i}`, by Gauss-Legendre quadrature. All terms are positive, so nothing cancels, as it does in
+    inclusion and exclusion. Relative error below 1e-12; entries below about 1e-300 may underflow.
 
     Proof: ``proofs/permute_and_flip.md``.
 
@@ -62,65 +49,37 @@ def permute_and_flip_probabilities(x: FloatArray) -> FloatArray:
 
 
 def product_integrals(p: FloatArray) -> FloatArray:
-    r""":math:`\int_0^1 \prod_{j \ne i} (1 - t p_j)\,dt` for every i.
-
-    Args:
-        p: shape ``(n,)``, in [0, 1], at least one of them 1/2 or more.
-
-    Returns:
-        Shape ``(n,)``, between ``1 / (1 + sum(p))`` and 1.
-    """
+    r""":math:`\int_0^1 \prod_{j \ne i} (1 - t p_j)\,dt` for every i, each p in [0, 1] and one of them 1/2 or more."""
     total = float(np.add.reduce(p))
     cut = min(1.0, _TAIL / total)
     # From here on the variable is t / cut, from 0 to 1, and each p_j is multiplied by cut instead.
     p = cut * p
     enough = next(count for mass, count in _NODES if cut * total <= mass)
-    rule = _rule(min(enough, (p.size + 1) // 2))  # half as many nodes as candidates integrate exactly
+    rule = gauss_legendre(min(enough, (p.size + 1) // 2))  # half as many nodes as candidates integrate exactly
     if total < _SHARES and p.size <= _ALWAYS_ONE_BY_ONE:
         factors = _factors(p, rule)
         return _without_own_factor(factors, cut * rule.weights * _products(factors))
     near = np.flatnonzero(p > cut * total / _SHARES)
     factors = _factors(p[near], rule)
     p[near] = 0.0
-    series = _Series(p)
-    weights = cut * rule.weights * _products(factors) * series.products(rule)
-    result = series.without_own_factor(weights, rule)
+    result, weights = _by_series(p, cut * rule.weights * _products(factors))
     result[near] = _without_own_factor(factors, weights)
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """A rule for [0, 1], and what is needed of its nodes t repeatedly.
-
-    Attributes:
-        weights: shape ``(K,)``.
-        multiplier: ``[[-t], [1]]``, which makes factors of ``[[p, 1]]``.
-        powers: ``t, t^2, ...``, shape ``(_TERMS, K)``.
-        log_terms: those of ``log(1 - t)``, ``-t, -t^2/2, ...``; the same shape.
-    """
-
-    weights: FloatArray
-    multiplier: FloatArray
-    powers: FloatArray
-    log_terms: FloatArray
-
-
-@cache
-def _rule(count: int) -> _Rule:
-    rule = gauss_legendre(count)
-    powers = _powers(rule.nodes)
-    log_terms = -powers / np.arange(1, _TERMS + 1)[:, np.newaxis]
-    return _Rule(rule.weights, np.stack([-rule.nodes, np.ones(count)]), powers, log_terms)
-
-
-def _factors(p: FloatArray, rule: _Rule) -> FloatArray:
+def _factors(p: FloatArray, rule: Rule) -> FloatArray:
     """``1 - t p_j``, shape ``(len(p), nodes)``."""
     # A product of matrices, for speed. The 1 is second, so t p is rounded before the difference is, with fused
     # operations or not, and equal scores stay equal wherever they stand.
     columns = np.ones((p.size, 2))
     columns[:, 0] = p
-    return columns @ rule.multiplier
+    return columns @ _multiplier(rule.nodes.size)
+
+
+@cache
+def _multiplier(count: int) -> FloatArray:
+    """``[[-t], [1]]``, which makes factors of ``[[p, 1]]``."""
+    return np.stack([-gauss_legendre(count).nodes, np.ones(count)])
 
 
 def _products(factors: FloatArray) -> FloatArray:
@@ -140,30 +99,20 @@ def _without_own_factor(factors: FloatArray, weights: FloatArray) -> FloatArray:
     return np.einsum("ik,k->i", np.divide(1.0, factors, out=factors), weights)
 
 
-class _Series:
-    """The same two results from power series in ``t p``, chunk by chunk."""
-
-    def __init__(self, p: FloatArray) -> None:
-        self._p = p
-        self._first = _powers(p[:_CHUNK])  # often the only chunk
-
-    def products(self, rule: _Rule) -> FloatArray:
-        """``prod_j (1 - t p_j)`` at each node t, from the sums of all ``p_j^m``."""
-        sums = np.add.reduce(self._first, axis=1)
-        for start in range(_CHUNK, self._p.size, _CHUNK):
-            sums += np.add.reduce(_powers(self._p[start : start + _CHUNK]), axis=1)
-        return np.exp(sums @ rule.log_terms)
-
-    def without_own_factor(self, weights: FloatArray, rule: _Rule) -> FloatArray:
-        """``sum_k weights_k / (1 - t_k p_i)``: a geometric series whose coefficients are moments of the weights."""
-        moments = rule.powers @ weights
-        result = np.empty_like(self._p)
-        np.einsum("m,mi->i", moments, self._first, out=result[:_CHUNK])
-        for start in range(_CHUNK, self._p.size, _CHUNK):
-            chunk = slice(start, start + _CHUNK)
-            np.einsum("m,mi->i", moments, _powers(self._p[chunk]), out=result[chunk])
-        result += np.add.reduce(weights)
-        return result
+def _by_series(p: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same from power series in ``t p``: the sums without each own factor, and the weights times the product."""
+    chunks = [slice(start, start + _CHUNK) for start in range(0, p.size, _CHUNK)]
+    first, node_powers = _powers(p[:_CHUNK]), _node_powers(weights.size)  # the first chunk is often the only one
+    sums = np.add.reduce(first, axis=1)
+    for chunk in chunks[1:]:
+        sums += np.add.reduce(_powers(p[chunk]), axis=1)
+    weights = weights * np.exp(sums @ (-node_powers / np.arange(1, _TERMS + 1)[:, np.newaxis]))
+    moments, result = node_powers @ weights, np.empty_like(p)  # the coefficients of a geometric series
+    np.einsum("m,mi->i", moments, first, out=result[:_CHUNK])
+    for chunk in chunks[1:]:
+        np.einsum("m,mi->i", moments, _powers(p[chunk]), out=result[chunk])
+    result += np.add.reduce(weights)
+    return result, weights
 
 
 def _powers(p: FloatArray) -> FloatArray:
@@ -174,6 +123,11 @@ def _powers(p: FloatArray) -> FloatArray:
     for m in range(1, _TERMS):
         np.multiply(rows[m - 1], p, out=rows[m])
     return powers
+
+
+@cache
+def _node_powers(count: int) -> FloatArray:
+    return _powers(gauss_legendre(count).nodes)
 
 
 _UNIT = gauss_legendre(16)
@@ -204,16 +158,12 @@ class PermuteAndFlip(Mechanism):
     r"""Visits the candidates in random order and selects the first whose coin, heads with probability
     :math:`e^{-(s^* - s_i)/b}`, comes up heads.
 
-    It is `epsilon`-DP. For every vector of scores its expected error is at most that of `ExponentialMechanism`, and at
-    least half of it.
+    `epsilon`-DP. For all scores its expected error is at most that of `ExponentialMechanism`, and at least half of it.
 
     Proof: ``proofs/permute_and_flip.md``. Sources: McKenna & Sheldon (2020); Ding et al. (2021).
 
-    >>> import numpy as np
     >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
-    >>> mechanism.pmf(np.log([1.0, 2.0]))
-    array([0.25, 0.75])
-    >>> mechanism.select(np.array([10.0, 2000.0, 30.0]), candidates=["red", "green", "blue"])
+    >>> mechanism.select([10.0, 2000.0, 30.0], candidates=["red", "green", "blue"])
     'green'
     """
 
@@ -235,32 +185,23 @@ def select_lazily(
 
     For scores that cost a training run or a query each, and have a known ceiling, such as an accuracy of 1. Candidates
     are visited in random order, and each one's coin is first compared with :math:`e^{-(ceiling - score)/b}`. The first
-    heads ends the draw. Only if there is none, all scores are known, and the same coins are compared with
-    :math:`e^{-(best - score)/b}`. The distribution is exactly that of `dpselect.PermuteAndFlip`, for any ceiling, and
-    so is the cost; the closer the ceiling is to the best score, the fewer calls.
+    heads ends the draw; if there is none, the same coins are compared with :math:`e^{-(best - score)/b}`. Distribution
+    and cost are those of `dpselect.PermuteAndFlip`, for any ceiling; the closer it is to the best score, the fewer
+    calls. Whoever can see their number learns more than the answer.
 
     Args:
         score: called with a candidate, at most once each; returns a finite number, higher is better.
         ceiling: no score is above it. Clamp the scores, ``min(score, ceiling)``, if you are not certain.
 
     Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`. Nothing was
-            drawn, and `score` was not called.
-        InvalidCandidatesError: there are no candidates, or duplicates. Nothing was drawn.
         InvalidScoresError: a score is above the ceiling, or no finite number. There is no answer, and what was
             charged stays spent: that a draw failed says something about the scores.
 
-    The number of calls, and so the time, depends on the scores. Whoever can see it learns more than the answer.
-
     Proof: ``proofs/early_stop.md``.
 
-    >>> trained = []
-    >>> def accuracy(depth):
-    ...     trained.append(depth)
-    ...     return {1: 512, 2: 871, 3: 893, 4: 902}.get(depth, 905)      # right answers, of 1,000
-    >>> depth = select_lazily(accuracy, range(1, 41), ceiling=1000, epsilon=0.05, sensitivity=1, monotonic=True)
-    >>> 0 < depth < 41, len(trained) <= 40
-    (True, True)
+    >>> right = {1: 5120, 2: 8710, 3: 9930, 4: 9020}      # of 10,000 answers of a tree of this depth
+    >>> select_lazily(right.get, [1, 2, 3, 4], ceiling=10_000, epsilon=0.5, sensitivity=1, monotonic=True)
+    3
     """
     relation, limit = neighbouring_relation(neighbours), exact_number(ceiling, "ceiling")
     terms = PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation).terms
@@ -306,10 +247,7 @@ def select(
     candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> object:
-    """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
-
-    Returns:
-        The selected candidate, or its index if no candidates were given.
+    """Select one of the best candidates, or its index, with `epsilon`-differential privacy, by permute-and-flip.
 
     Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
 

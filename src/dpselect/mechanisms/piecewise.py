@@ -34,10 +34,7 @@ class PiecewiseLinearMechanism(RangedMechanism):
     Proof: ``proofs/falling_scores.md``, ``proofs/interval_mechanism.md``. Source: McSherry & Talwar (2007).
 
     >>> mechanism = PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
-    >>> tent = dict(breakpoints=[0.0, 1.0, 4.0], scores=[0.0, 1.0, 0.0])
-    >>> mechanism.law(**tent).cdf([1.0, 4.0])
-    array([0.25, 1.  ])
-    >>> 0.0 <= mechanism.draw(**tent) <= 4.0
+    >>> 0.0 <= mechanism.draw(breakpoints=[0.0, 1.0, 4.0], scores=[0.0, 1.0, 0.0]) <= 4.0
     True
     >>> mechanism.law([7.0], [0.0], left_slope=1.0, right_slope=-1.0).cdf([6.0, 7.0])   # the Laplace law around 7
     array([0.18393972, 0.5       ])
@@ -46,7 +43,7 @@ class PiecewiseLinearMechanism(RangedMechanism):
     def draw(
         self, breakpoints: ScoresLike, scores: ScoresLike, *, left_slope: Slope = None, right_slope: Slope = None
     ) -> float:
-        """Draw one point, at the cost of `epsilon`.
+        """Draw one point, rounded once to the nearest finite double, at the cost of `epsilon`.
 
         Args:
             breakpoints: shape ``(n,)``, finite, never decreasing; without tails, the last above the first.
@@ -54,12 +51,6 @@ class PiecewiseLinearMechanism(RangedMechanism):
                 that occurs twice; steps are level lines between jumps.
             left_slope: if given, the range is unbounded below, and the score continues with this slope, > 0.
             right_slope: the same above the last breakpoint, < 0.
-
-        Returns:
-            A real number, rounded once to the nearest finite double.
-
-        Raises:
-            InvalidParameterError: an argument is invalid, or a tail does not fall. Nothing is drawn.
         """
         return float(self.draw_many(breakpoints, scores, 1, left_slope=left_slope, right_slope=right_slope)[0])
 
@@ -129,7 +120,14 @@ def _checked(
 def _in_order(
     name: str, breakpoints: ScoresLike, numbers: ScoresLike, *, has_tail: bool
 ) -> tuple[FloatArray, FloatArray]:
-    points, each = _doubles("breakpoints", breakpoints), _doubles(name, numbers)
+    found: list[FloatArray] = []
+    for argument, given in (("breakpoints", breakpoints), (name, numbers)):
+        try:
+            found.append(exact_doubles(given))
+        except InvalidScoresError as refused:
+            expected = refused.expected.replace("score", "number")
+            raise InvalidParameterError(argument, refused.got, expected) from None
+    points, each = found
     if not np.all(points[1:] >= points[:-1]):
         raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
     if each.size != points.size:
@@ -138,15 +136,6 @@ def _in_order(
     if not has_tail and not points[0] < points[-1]:
         raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
     return points, each
-
-
-def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
-    """`numbers` exactly, or an error about the argument `name` that shows none of them."""
-    try:
-        return exact_doubles(numbers)
-    except InvalidScoresError as refused:
-        expected = refused.expected.replace("score", "number")
-        raise InvalidParameterError(name, refused.got, expected) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +149,7 @@ class ConcaveMechanism(RangedMechanism):
     Proof: ``proofs/falling_scores.md``. Source: McSherry & Talwar (2007).
 
     >>> mechanism = ConcaveMechanism(epsilon=2.0, sensitivity=1.0)
-    >>> squared = dict(breakpoints=[-1.0, 3.0], slopes=[2.0, -6.0])      # -x**2, between -1 and 3
-    >>> -1.0 <= mechanism.draw(**squared) <= 3.0
+    >>> -1.0 <= mechanism.draw(breakpoints=[-1.0, 3.0], slopes=[2.0, -6.0]) <= 3.0      # -x**2, between -1 and 3
     True
     >>> huber = dict(breakpoints=[-1.0, 1.0], slopes=[2.0, -2.0], tails=True)   # -x**2 around 0, lines further out
     >>> mechanism.law(**huber).cdf([0.0, 1.0])
@@ -169,7 +157,7 @@ class ConcaveMechanism(RangedMechanism):
     """
 
     def draw(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> float:
-        """Draw one point, at the cost of `epsilon`.
+        """Draw one point, rounded once to the nearest finite double, at the cost of `epsilon`.
 
         Args:
             breakpoints: shape ``(n,)``, finite, never decreasing; without tails, the last above the first. The slope
@@ -177,12 +165,6 @@ class ConcaveMechanism(RangedMechanism):
             slopes: shape ``(n,)``, finite, never increasing: of the score, at the breakpoints.
             tails: the range is the whole line, and the score continues with the first and the last slope, which have to
                 fall outwards: > 0 and < 0.
-
-        Returns:
-            A real number, rounded once to the nearest finite double.
-
-        Raises:
-            InvalidParameterError: an argument is invalid. Nothing is drawn.
         """
         return float(self.draw_many(breakpoints, slopes, 1, tails=tails)[0])
 

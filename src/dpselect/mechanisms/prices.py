@@ -11,7 +11,6 @@ from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
@@ -29,19 +28,14 @@ from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of, shortest
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise import FallLaw, PiecewiseLinearMechanism
-from dpselect.mechanisms.scores import ScoresLike, native_values, plain_values, with_nan
+from dpselect.mechanisms.scores import ScoresLike, plain_values
 from dpselect.privacy import Neighbours
 
 Price = int | float | Fraction
 
-MOST_PRICES = 1_000_000
-"""A longer list is refused, because it describes a range."""
-
-_MOST_UNITS = 2**40
-"""The highest price allowed, in common units. Revenues 2^63 units apart are then millions of highest prices apart."""
-
+_MOST_PRICES = 1_000_000  # a longer list describes a range
+_MOST_UNITS = 2**40  # so revenues 2^63 units apart are millions of highest prices apart
 _LARGEST = 2**63 - 1
-_CHUNK = 1 << 16  # number of offers looked up at a time, so that memory does not grow with the number of offers
 _LONGEST_DENOMINATOR = 2200  # bits of a denominator: any double is more than `_MOST_UNITS` of a unit this small
 _ACCEPTED = "finite numbers > 0"
 _TOO_FINE = "prices of at most 2^40 times their largest common unit", "Round them, to cents say: round(price, 2)."
@@ -57,21 +51,16 @@ class PriceListMechanism(MechanismValue):
     Args:
         prices: positive numbers, all different; public, never the offers themselves. Floats are read as decimals. They
             have to be whole multiples, at most the 2^40-th, of a common unit such as a cent.
-        neighbours: which data sets the guarantee compares. Replacing needs little more noise than adding or removing:
-            some revenues may rise while others fall, but the difference between any two changes by at most the
-            sensitivity.
 
     Raises:
-        InvalidCandidatesError: `prices` are not such a list. The text quotes none of them: someone will pass the offers
-            by mistake.
+        InvalidCandidatesError: `prices` are not such a list. The text quotes none of them.
 
     Proof: ``proofs/best_price.md``. Source: McSherry & Talwar (2007).
 
     >>> mechanism = PriceListMechanism(epsilon=1.0, prices=[1, 2.5, 4])
     >>> mechanism.sensitivity, mechanism.score_range, mechanism.scale, mechanism.unit
     (4.0, 3.0, 3.0, Fraction(1, 2))
-    >>> offers = [3.0] * 100 + [1.0] * 20  # revenues: 120, 250 and 0
-    >>> mechanism.draw(offers)
+    >>> mechanism.draw([3.0] * 100 + [1.0] * 20)  # revenues: 120, 250 and 0
     2.5
     """
 
@@ -83,7 +72,6 @@ class PriceListMechanism(MechanismValue):
     values_per_unit: int = 1
     unit: Fraction = field(init=False, repr=False, compare=False)
     _multiples: IntArray = field(init=False, repr=False, compare=False)
-    _order: IntArray = field(init=False, repr=False, compare=False)
     _thresholds: FloatArray = field(init=False, repr=False, compare=False)
     _score_range: int = field(init=False, repr=False, compare=False)
     _mechanism: PermuteAndFlip = field(init=False, repr=False, compare=False)
@@ -97,34 +85,30 @@ class PriceListMechanism(MechanismValue):
             for member, number in zip(members, exact, strict=True)
         )
         multiples, unit = _in_units(exact, self.prices)
-        order = np.argsort(multiples, kind="stable")
-        thresholds = np.array([float(price) for price in prices], np.float64)[order]
-        if not (np.diff(thresholds) > 0.0).all():
+        thresholds = np.array([float(price) for price in prices], np.float64)
+        if np.unique(thresholds).size < thresholds.size:
             raise _refusal(self.prices, "different prices", "Each at most once, and apart as doubles.")
-        lowest, highest = int(multiples[order[0]]), int(multiples[order[-1]])
-        second_highest = int(multiples[order[-2]]) if order.size > 1 else 0
-        if self.neighbours is Neighbours.ADD_REMOVE:
-            range_of_one = max(second_highest, highest - lowest)
-        else:
-            range_of_one = highest if order.size > 1 else 0
+        increasing = sorted(multiples.tolist())
+        range_of_one = increasing[-1] if len(increasing) > 1 else 0
+        if range_of_one and self.neighbours is Neighbours.ADD_REMOVE:
+            range_of_one = max(increasing[-2], increasing[-1] - increasing[0])
         score_range = self.values_per_unit * range_of_one
         # At the scale score_range / epsilon, which is all that its proof needs. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
-        self._set(prices=prices, unit=unit, _multiples=multiples, _order=order, _thresholds=thresholds)
+        self._set(prices=prices, unit=unit, _multiples=multiples, _thresholds=thresholds)
         self._set(_score_range=score_range, _mechanism=mechanism)
         _ = self.sensitivity  # refused here, and not only when there are offers
 
     @property
     def sensitivity(self) -> float:
-        """Largest change of the revenue of any price between neighbours: the highest price times `values_per_unit`."""
+        """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
         return positive_sensitivity(self.values_per_unit * int(self._multiples.max()) * self.unit)
 
     @property
     def score_range(self) -> float:
         """Largest change of the difference between two revenues between neighbours; the noise is scaled to it.
 
-        Under add/remove it is the second highest price, or the difference between the highest and the lowest if that is
-        larger; under replace-one it is the highest price; times `values_per_unit`. 0 if there is only one price.
+        0 if there is only one price.
         """
         return positive_sensitivity(self._score_range * self.unit) if self._score_range else 0.0
 
@@ -134,27 +118,15 @@ class PriceListMechanism(MechanismValue):
         return scale_of(self.epsilon, self.score_range, factor=1)
 
     def draw(self, offers: ScoresLike) -> int | float:
-        """Draw a price, at the cost of `epsilon`.
+        """Draw a price, at the cost of `epsilon`: an ``int`` if it was given as one, else a float.
 
-        Args:
-            offers: shape ``(n,)``, the most that each buyer would pay: numbers of any float or integer type, compared
-                with the prices as doubles, so that an offer of 0.1 buys at 0.1. Offers below the lowest price, also
-                negative ones, never buy. ``n = 0`` is allowed: all prices are equally likely then.
-
-        Returns:
-            One of the prices: an ``int`` if it was given as one, else a float.
-
-        One pass over the offers. Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        Offers are compared with the prices as doubles, so that an offer of 0.1 buys at 0.1.
         """
         price = cast("tuple[Price, ...]", self.prices)[self._mechanism.select(self._revenues(offers))]
         return price if isinstance(price, int) else float(price)
 
     def pmf(self, offers: ScoresLike) -> FloatArray:
-        """Probability of each price, in the order given. For planning with public offers and for tests.
-
-        >>> PriceListMechanism(epsilon=1.0, prices=[1, 2]).pmf([])
-        array([0.5, 0.5])
-        """
+        """Probability of each price, in the order given. For planning with public offers."""
         return self._mechanism.pmf(self._revenues(offers))
 
     def expected_error(self, offers: ScoresLike) -> float:
@@ -164,8 +136,7 @@ class PriceListMechanism(MechanismValue):
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence` the drawn price's revenue is at most this far below the best.
 
-        It holds whatever the offers, so it may be published. Revenues are whole multiples of the prices' common unit,
-        and so is this bound. It is infinite if it does not fit into a double.
+        It holds whatever the offers, so it may be published; infinite if it does not fit into a double.
 
         Proof: ``proofs/best_price.md`` and ``proofs/error_bounds.md``.
 
@@ -186,39 +157,25 @@ class PriceListMechanism(MechanismValue):
         If they might not fit into 64 bits: their distances from the best, with 2^63 - 1 for larger distances. So
         nothing wraps around, no error reveals the number of offers, and no difference of two revenues changes by more.
         """
-        plain = native_values(offers, "offers")
-        buyers = np.empty_like(self._multiples)
-        buyers[self._order] = _buyers(plain, self._thresholds)
+        plain = plain_values(offers, "offers")
+        buyers = plain.size - np.searchsorted(np.sort(plain), self._thresholds)  # faster than looking up each offer
         if plain.size <= _LARGEST // int(self._multiples.max()):
             return self._multiples * buyers
         exact = self._multiples.astype(object) * buyers.astype(object)
         return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
 
 
-def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: FloatArray) -> IntArray:
-    """How many offers are at least each of the increasing `thresholds`."""
-    reached = np.zeros(thresholds.size + 1, np.int64)  # at [j]: offers that reach exactly the j lowest thresholds
-    for start in range(0, offers.size, _CHUNK):
-        part = offers[start : start + _CHUNK].astype(np.float64, copy=False)
-        if np.isnan(part).any():
-            raise with_nan("offers")
-        reached += np.bincount(np.searchsorted(thresholds, part, side="right"), minlength=reached.size)
-    return np.cumsum(reached[::-1])[::-1][1:]
-
-
-_NOT_LISTS: tuple[type, ...] = (type(None), str, bytes, bytearray, Mapping)
-
-
 def _members(prices: Any) -> list[object]:
-    if isinstance(prices, _NOT_LISTS) or hasattr(prices, "columns"):
+    is_list = not isinstance(cast(object, prices), str | bytes | bytearray | Mapping | None)
+    if not is_list or hasattr(prices, "columns"):
         raise _refusal(prices, "a public list of prices", "Such as `prices=range(1, 101)`; never the offers.")
     convert = getattr(prices, "to_list", getattr(prices, "tolist", None))  # pandas, Polars; NumPy, Arrow
     members = convert() if callable(convert) else prices
     if not isinstance(members, Iterable):
         raise _refusal(prices, "a public list of prices")
-    found = list(islice(cast("Iterable[object]", members), MOST_PRICES + 1))  # it may have no end
-    if not 0 < len(found) <= MOST_PRICES:
-        raise _refusal(prices, f"at most {MOST_PRICES:,} prices" if found else "at least one price")
+    found = list(islice(cast("Iterable[object]", members), _MOST_PRICES + 1))  # it may have no end
+    if not 0 < len(found) <= _MOST_PRICES:
+        raise _refusal(prices, f"at most {_MOST_PRICES:,} prices" if found else "at least one price")
     return found
 
 
@@ -258,9 +215,8 @@ def _refusal(prices: object, expected: str, hint: str = "") -> InvalidCandidates
 class PriceMechanism(MechanismValue):
     r"""Draws a price with density proportional to :math:`e^{p \cdot \#\{\text{offers} \ge p\}/b}` over the bounds.
 
-    The score of a price is its revenue: everybody who offers at least the price buys one. Between neighbours the
-    difference between two revenues changes by at most the highest price times `values_per_unit`, even if offers are
-    replaced. So b is that divided by epsilon under both relations, without the factor two.
+    The score of a price is its revenue: everybody who offers at least the price buys one. Under both relations the
+    difference between two revenues changes by at most the sensitivity, so b has no factor two.
 
     Args:
         bounds: ``(lower, upper)``, public, ``0 <= lower < upper``. An offer above `upper` counts as `upper`; one below
@@ -268,11 +224,7 @@ class PriceMechanism(MechanismValue):
 
     Proof: ``proofs/prices.md``. Source: McSherry & Talwar (2007).
 
-    >>> mechanism = PriceMechanism(epsilon=1.0, bounds=(0, 10))
-    >>> mechanism.scale
-    10.0
-    >>> offers = [4.0] * 2000 + [9.5] * 100
-    >>> 3.5 < mechanism.draw(offers) <= 4.0
+    >>> 3.5 < PriceMechanism(epsilon=1.0, bounds=(0, 10)).draw([4.0] * 2000 + [9.5] * 100) <= 4.0
     True
     """
 
@@ -293,7 +245,7 @@ class PriceMechanism(MechanismValue):
 
     @property
     def sensitivity(self) -> float:
-        """Largest change of the revenue of any price between neighbours: the highest price times `values_per_unit`."""
+        """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
         return positive_sensitivity(self.values_per_unit * Fraction(self.bounds[1]))
 
     @property
@@ -302,15 +254,7 @@ class PriceMechanism(MechanismValue):
         return scale_of(self.epsilon, self.sensitivity, factor=1)
 
     def draw(self, offers: ScoresLike) -> float:
-        """Draw a price, at the cost of `epsilon`.
-
-        Args:
-            offers: shape ``(n,)``, the most that each unit would pay, numbers of any float or integer type; infinities
-                count like other offers. ``n = 0`` is allowed: the price is uniform then.
-
-        Returns:
-            A price within the bounds, rounded once to the nearest double.
-        """
+        """Draw a price within the bounds, rounded once to the nearest double, at the cost of `epsilon`."""
         return float(self.draw_many(offers, 1)[0])
 
     def draw_many(self, offers: ScoresLike, size: int) -> FloatArray:
@@ -321,15 +265,12 @@ class PriceMechanism(MechanismValue):
     def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
         """With probability `confidence` the revenue is at most this far below `share` of the best one.
 
-        The best one is that among prices of ``lower / share`` or more. The bound holds whatever the offers, so it may
-        be published. Relative to all of the best revenue no bound holds for all offers: if everybody offers exactly
-        `lower`, any other price earns nothing.
+        The best one is that among prices of ``lower / share`` or more; infinite if `lower` is 0 or there is none. It
+        may be published. No bound holds for all of the best revenue: if everybody offers `lower`, other prices earn
+        nothing.
 
         Args:
-            share: share of the best revenue, strictly between 0 and 1.
-
-        Returns:
-            A bound in the unit of the revenue; infinite if `lower` is 0, or no price is as high as ``lower / share``.
+            share: strictly between 0 and 1.
 
         Proof: ``proofs/prices.md``.
 
@@ -359,10 +300,6 @@ class PriceMechanism(MechanismValue):
         """Prices at which demand changes, from one bound to the other, and the demand between them."""
         lower, upper = map(float, self.bounds)
         given = plain_values(offers, "offers")
-        buying = np.minimum(given[given >= lower], upper)
-        buying.sort()
-        is_level = np.ones(buying.size, dtype=np.bool_)
-        is_level[1:] = buying[1:] != buying[:-1]
-        first = np.flatnonzero(is_level)
-        demand = np.append(buying.size - first, 0).astype(np.float64)  # offers that are at least as high
-        return np.concatenate([[lower], buying[first], [upper]]), demand
+        levels, counts = np.unique(np.minimum(given[given >= lower], upper), return_counts=True)
+        demand = np.append(np.cumsum(counts[::-1])[::-1], 0).astype(np.float64)  # offers that are at least as high
+        return np.concatenate([[lower], levels, [upper]]), demand

@@ -69,11 +69,7 @@ class QuantileMechanism(RankMechanism):
     >>> mechanism = QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=1)
     >>> mechanism.sensitivity, mechanism.scale
     (0.5, 1.0)
-    >>> highest = QuantileMechanism(epsilon=1.0, level=1, bounds=(0, 120), step=1)
-    >>> highest.sensitivity, highest.monotonic, highest.scale
-    (1.0, True, 1.0)
-    >>> ages = [37] * 1000 + [20, 60]
-    >>> mechanism.draw(ages)
+    >>> mechanism.draw([37] * 1000 + [20, 60])
     37.0
     """
 
@@ -98,11 +94,7 @@ class QuantileMechanism(RankMechanism):
         return scale_of(self.epsilon, self.sensitivity, factor=1 if self.monotonic else 2)
 
     def draw(self, values: ScoresLike) -> float:
-        """Draw the quantile of `values`, at the cost of `epsilon`, in about one pass over them.
-
-        Returns:
-            A number within the bounds (rounded once to the nearest double), or a point of the grid.
-        """
+        """Draw the quantile of `values`, rounded once to the nearest double, at the cost of `epsilon`."""
         try:
             native = native_scores(values)
             if self._grid is None:
@@ -121,9 +113,7 @@ class QuantileMechanism(RankMechanism):
         sorted_values = np.sort(plain_values(values).clip(*self._ends))
         ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
         scores = -np.abs(np.arange(sorted_values.size + 1.0) - self.level * sorted_values.size)
-        steps = PiecewiseLinearMechanism(
-            epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic, neighbours=self.neighbours
-        )
+        steps = PiecewiseLinearMechanism(epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic)
         return steps.law(np.repeat(ends, 2)[1:-1], np.repeat(scores, 2)).cdf(at)
 
     def pmf(self, values: ScoresLike) -> FloatArray:
@@ -141,9 +131,6 @@ class QuantileMechanism(RankMechanism):
         return weights / weights.sum()
 
 
-_MOST_POINTS = 10_000_000
-
-
 def rank_sensitivity(
     level: float, *, values_per_unit: int = 1, neighbours: Neighbours = Neighbours.ADD_REMOVE
 ) -> Sensitivity:
@@ -155,10 +142,8 @@ def rank_sensitivity(
 
     Proof: ``proofs/unit_values.md``; ``proofs/quantiles.md``, claim 3.
 
-    >>> rank_sensitivity(0.5).value, rank_sensitivity(0.25, values_per_unit=4).value
-    (0.5, 3.0)
-    >>> rank_sensitivity(0.5).monotonic, rank_sensitivity(1.0).monotonic
-    (False, True)
+    >>> rank_sensitivity(0.25, values_per_unit=4).value, rank_sensitivity(1.0).monotonic
+    (3.0, True)
     """
     exact, is_added = Fraction(level), neighbours is Neighbours.ADD_REMOVE
     value = positive_sensitivity(values_per_unit * (max(exact, 1 - exact) if is_added else 1))
@@ -167,10 +152,9 @@ def rank_sensitivity(
 
 
 QuantilesMethod = Literal["joint", "halving"]
-METHODS: tuple[str, ...] = get_args(QuantilesMethod)
-LARGEST_JOINT_EPSILON = 100.0
-"""With a larger epsilon, doubles could not compare the weights of ranks over millions of values."""
+_LARGEST_JOINT_EPSILON = 100.0  # with more, doubles could not compare the weights of ranks over millions of values
 _MOST_JOINT = 50_000_000
+_MOST_POINTS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,14 +178,9 @@ class QuantilesMechanism(RankMechanism):
     >>> mechanism = QuantilesMechanism(epsilon=3.0, levels=[0.25, 0.5, 0.75], bounds=(0, 120), step=1)
     >>> mechanism.event, mechanism.sensitivity
     (BoundedRangeEvent(epsilon=3.0), 0.75)
-    >>> extremes = QuantilesMechanism(epsilon=3.0, levels=[0, 1], bounds=(0, 120))
-    >>> extremes.sensitivity, extremes.score_range  # without the extremes the range is twice the sensitivity
-    (1.0, 1.0)
     >>> low, middle, high = mechanism.draw(range(120))
     >>> low <= middle <= high
     True
-    >>> QuantilesMechanism(epsilon=3.0, levels=[0.25, 0.5, 0.75], bounds=(0, 120), method="halving").event.count
-    2
     """
 
     levels: tuple[float, ...]
@@ -209,20 +188,22 @@ class QuantilesMechanism(RankMechanism):
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
-        self._set(levels=_different_levels(self.levels))
-        one_of(self.method, "method", METHODS)
-        if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
-            expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
+        expected = "different numbers from 0 to 1, at least one"
+        given = members_in_order(self.levels, "levels", expected=expected)
+        levels = tuple(quantile_level(each, "levels") for each in given)
+        if not levels or len(set(levels)) < len(levels):
+            got = Shown(f"<{len(levels)} of them, {len(set(levels))} different>")
+            raise InvalidParameterError("levels", got, expected)
+        self._set(levels=levels)
+        one_of(self.method, "method", get_args(QuantilesMethod))
+        if self.method == "joint" and self.epsilon > _LARGEST_JOINT_EPSILON:
+            expected = f"at most {_LARGEST_JOINT_EPSILON:g} for joint quantiles"
             raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')
         positive_epsilon(self._node_epsilon, "epsilon")  # refuses an epsilon that is too small to be divided
 
     @property
     def sensitivity(self) -> float:
-        """Largest change of the number of values in a wrong group by one unit; for halving, at one node of a depth.
-
-        For joint it is ``1 - gap`` for the smallest gap among 0, the levels and 1; for halving, or under
-        ``"replace_one"``, 1; times `values_per_unit`.
-        """
+        """Largest change of the number of values in a wrong group by one unit; for halving, at one node of a depth."""
         if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
             return positive_sensitivity(self.values_per_unit)
         return positive_sensitivity(self.values_per_unit * (1 - min(self._shares)))
@@ -236,9 +217,8 @@ class QuantilesMechanism(RankMechanism):
     def score_range(self) -> float:
         """Largest change, by one unit, of the difference between two answers' scores; the noise is scaled to it.
 
-        Joint and under ``"add_remove"``: the sum of the largest fall of a score, ``1 - gap`` for the smallest gap among
-        0, the levels and 1, and the largest rise, ``1 - gap`` for the smallest gap above 0; times `values_per_unit`.
-        Otherwise twice the `sensitivity`, or the `sensitivity` if `monotonic`.
+        Joint and under ``"add_remove"``: that of the largest fall, for the smallest gap among 0, the levels and 1, and
+        of the largest rise, for the smallest gap above 0. Otherwise twice the `sensitivity`, or once if `monotonic`.
 
         Proof: ``proofs/joint_quantiles.md``, claim 1.
         """
@@ -267,19 +247,15 @@ class QuantilesMechanism(RankMechanism):
 
     @property
     def event(self) -> BoundedRangeEvent | ComposedEvent:
-        """What all answers together cost, for accounting: one event, or one for each depth of halving."""
+        """What all answers together cost: one event, or one for each depth of halving."""
         if self.method == "joint":
             return BoundedRangeEvent(epsilon=self.epsilon)
         return ComposedEvent(event=BoundedRangeEvent(epsilon=self._share), count=len(self.levels).bit_length())
 
     def draw(self, values: ScoresLike) -> tuple[float, ...]:
-        """Draw all quantiles of `values`, at the cost of `epsilon` together.
+        """Draw all quantiles of `values`, in the order of `levels`, at the cost of `epsilon` together.
 
-        Returns:
-            One answer for each of `levels`, in their order.
-
-        Raises:
-            InvalidParameterError: joint, and the levels times the gaps between values are more than 50,000,000.
+        Joint, the levels times the gaps between values may be 50,000,000 at most.
         """
         increasing = sorted(self.levels)
         grid = None if self._grid is None else native_grid(self._grid)
@@ -301,21 +277,7 @@ class QuantilesMechanism(RankMechanism):
         return tuple(found[level] for level in self.levels)
 
 
-def _different_levels(levels: object) -> tuple[float, ...]:
-    expected = "different numbers from 0 to 1, at least one"
-    checked = tuple(quantile_level(each, "levels") for each in members_in_order(levels, "levels", expected=expected))
-    if not checked or len(set(checked)) < len(checked):
-        got = Shown(f"<{len(checked)} of them, {len(set(checked))} different>")
-        raise InvalidParameterError("levels", got, expected)
-    return checked
-
-
-FINE = 1.01
-"""Growth of the answers: neighbours differ by 1% of their distance from the lower bound."""
-
-LEAST_EPSILON = 1e-12
-"""Below it the noise would drown any number of units."""
-
+_LEAST_EPSILON = 1e-12  # below it the noise would drown any number of units
 _MACHINE = (-(2**63), 2**63 - 1)
 _FAR = 2**62  # a threshold beyond this is compared in whole numbers of any size: 64 bits might not hold the differences
 _MOST_PARTS = 10**6
@@ -334,16 +296,12 @@ class UnboundedQuantileMechanism(MechanismValue):
         level: from 0 to 1, a decimal of at most six digits; 1 for an upper bound of (nearly) all values.
         step: the smallest distance between candidates, in the unit of the values.
         lower: the first candidate, public; smaller values count as this.
-        growth: further than ``step / (growth - 1)`` from `lower`, candidates differ by this factor in their distance
-            from it.
+        growth: further than ``step / (growth - 1)`` from `lower`, candidates' distances from it differ by this factor.
 
     Proof: ``proofs/unbounded_quantiles.md``. Source: Durfee (2023).
 
-    >>> mechanism = UnboundedQuantileMechanism(epsilon=1.0, level=0.9, step=1)
-    >>> mechanism.threshold_scale.__round__(3), mechanism.noise_scale.__round__(3)
-    (1.865, 1.932)
     >>> incomes = range(10_000, 110_000, 10)  # 10,000 of them; nine in ten are not above 99,990
-    >>> 95_000 < mechanism.draw(incomes) < 105_000
+    >>> 95_000 < UnboundedQuantileMechanism(epsilon=1.0, level=0.9, step=1).draw(incomes) < 105_000
     True
     """
 
@@ -353,7 +311,7 @@ class UnboundedQuantileMechanism(MechanismValue):
     level: float
     step: float | Fraction
     lower: float | Fraction = 0.0
-    growth: float = FINE
+    growth: float = 1.01
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
     candidates: FloatArray = field(init=False, repr=False, compare=False)
@@ -365,7 +323,7 @@ class UnboundedQuantileMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        if self.epsilon < LEAST_EPSILON:
+        if self.epsilon < _LEAST_EPSILON:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
         share = decimal_fraction(self.level, "level", expected="a number from 0 to 1")
         if share.denominator > _MOST_PARTS:
@@ -385,9 +343,8 @@ class UnboundedQuantileMechanism(MechanismValue):
         points = np.array(grid.points())
         points.setflags(write=False)
         self._set(step=shortest(grid.step), lower=shortest(grid.lower), growth=float(growth))
-        self._set(candidates=points, _share=share, _rates=rates)
-        self._set(_threshold=_core.GeometricSampler(rates[0], in_points))
-        self._set(_noise=_core.GeometricSampler(rates[1], in_points))
+        threshold, noise = (_core.GeometricSampler(rate, in_points) for rate in rates)
+        self._set(candidates=points, _share=share, _rates=rates, _threshold=threshold, _noise=noise)
 
     @property
     def threshold_scale(self) -> float:
@@ -400,11 +357,8 @@ class UnboundedQuantileMechanism(MechanismValue):
         return scale_of(self._rates[1], float(self.values_per_unit), factor=1)
 
     def draw(self, values: ScoresLike) -> float:
-        """Draw the quantile of `values`, one of `candidates`, at the cost of `epsilon`.
-
-        Sorts the values, and draws noise for every candidate, so the time hardly depends on what they are.
-        """
-        reached = self._reached(values)
+        """Draw the quantile of `values`, one of `candidates`, at the cost of `epsilon`."""
+        reached = self._reached(values)  # noise is drawn for all of them, so the time hardly depends on the values
         threshold = one_sided(self._threshold)
         if threshold > _FAR:
             found = (place for place, each in enumerate(reached) if one_sided(self._noise) >= threshold - int(each))
@@ -440,8 +394,7 @@ class UnboundedQuantileMechanism(MechanismValue):
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence` the answer is at most this many ranks from the quantile, whatever the values.
 
-        Each value counts as the first candidate that is not below it, or as the last. One rank of the answer is at most
-        this far from ``level * n``. It depends on public arguments only, so it may be published.
+        Each value counts as the first candidate that is not below it, or as the last. It may be published.
 
         Proof: ``proofs/unbounded_quantiles.md``, claim 5.
 
@@ -464,15 +417,14 @@ def _rates(epsilon: float, share: Fraction, neighbours: Neighbours) -> tuple[flo
     With add/remove the loss is ``max(share * first + second, (1 - share) * first)``, and the noise's variance smallest
     at ``first = second / share^(1/3)`` where allowed; with replace-one it is the sum of both. Never above epsilon.
     """
-    exact = Fraction(epsilon)
     if neighbours is Neighbours.REPLACE_ONE:
         return epsilon / 2.0, epsilon / 2.0
     if share == 0:
         return epsilon, epsilon
     first = epsilon / (1.0 + float(share) ** (2 / 3)) / float(share) ** (1 / 3)
     if share < 1:
-        first = min(first, fraction_down(exact / (1 - share)))
-    return first, fraction_down(exact - share * Fraction(first))
+        first = min(first, fraction_down(Fraction(epsilon) / (1 - share)))
+    return first, fraction_down(Fraction(epsilon) - share * Fraction(first))
 
 
 def one_sided(sampler: _core.GeometricSampler) -> int:

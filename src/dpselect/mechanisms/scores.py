@@ -23,21 +23,15 @@ from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidPar
 from dpselect.mechanisms.numbers import FloatArray
 
 
-class SupportsArrowArray(Protocol):
-    """One Arrow array (pyarrow ``Array``)."""
-
+class SupportsArrowArray(Protocol):  # pyarrow ``Array``
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 
-class SupportsArrowStream(Protocol):
-    """Arrow arrays in chunks (pyarrow ``ChunkedArray``, Polars ``Series``)."""
-
+class SupportsArrowStream(Protocol):  # pyarrow ``ChunkedArray``, Polars ``Series``
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-class SupportsToNumpy(Protocol):
-    """Anything that converts itself to NumPy (pandas ``Series`` and ``Index``)."""
-
+class SupportsToNumpy(Protocol):  # pandas ``Series`` and ``Index``
     def to_numpy(self) -> npt.NDArray[Any]: ...
 
 

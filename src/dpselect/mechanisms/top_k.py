@@ -1,14 +1,17 @@
-"""The k best candidates within one total (epsilon, delta): the plan, chosen before any data is seen, and its run."""
+"""The k best candidates within one (epsilon, delta): in order, by a plan made before any data is seen, or as a set."""
 
 from __future__ import annotations
 
 import functools
 import math
 import sys
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal, NotRequired, Unpack, get_args, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
@@ -16,26 +19,29 @@ from dpselect.accounting import ComposedEvent, Event, LaplaceProfileEvent, calib
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
-from dpselect.mechanisms.mechanism import ScaledMechanism, SelectsSeveral, explained
-from dpselect.mechanisms.numbers import scale_of
+from dpselect.mechanisms.mechanism import RangedMechanism, ScaledMechanism, SelectsSeveral, explained
+from dpselect.mechanisms.numbers import FloatArray, IntArray, accepts, scale_of, uniform_below, uniform_subset
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, OfSelect, PermuteAndFlip
-from dpselect.mechanisms.scores import Candidate, ScoresLike, native_scores, score_count
-from dpselect.mechanisms.top_k_set import TopKSet
+from dpselect.mechanisms.scores import (
+    Candidate,
+    Gaps,
+    NumericArray,
+    ScoresLike,
+    finite_scores,
+    native_scores,
+    score_count,
+)
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 TopKMethod = Literal["auto", "set"]
-"""How `top_k` selects: by the public rule, in order, or as one set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
     r"""Adds exponential noise to each score *once*, and selects the `k` largest in order.
 
-    Its mean is :math:`b = k w / \varepsilon`, with w the sensitivity if monotonic, else twice that.
-
-    It is `epsilon`-DP for all `k` together. At the same
-    epsilon its expected error is at most that of `k` rounds of `PermuteAndFlip` in every case that was enumerated, and
-    up to a third smaller; for ``k = 1`` it is permute-and-flip.
+    It is `epsilon`-DP for all `k` together. For ``k = 1`` it is permute-and-flip; at the same epsilon its expected
+    error is at most that of `k` rounds of it in every case that was enumerated, and up to a third smaller.
 
     Args:
         k: number to select, >= 1.
@@ -65,28 +71,16 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
 
     @property
     def scale(self) -> float:
-        """The mean b of the noise, in the unit of the scores.
+        """The mean b of the noise, in the unit of the scores: ``2 * k * sensitivity / epsilon``, half if monotonic.
 
-        That is ``2 * k * sensitivity / epsilon``, half of it if monotonic.
-
-        For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
+        For reading only, as a double: draws use the exact quotient.
         """
         return scale_of(self._share, self.sensitivity, factor=self._factor)
 
-    @property
-    def terms(self) -> tuple[float, float, Literal[1, 2], int]:
-        """A share of epsilon, the sensitivity and the factor of the scale, and k: on these a draw depends."""
-        return self._share, self.sensitivity, self._factor, self.k
-
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
-        r"""With probability `confidence`, *every* selected score is this close to the best one left at its turn.
+        """With probability `confidence`, *every* selected score is this close to the best one left at its turn.
 
-        So the r-th selected score is at most this far below the r-th largest. There is no union over the `k`
-        selections: the bound is :math:`-b \ln(1 - (1 - \beta)^{1/(n-1)})` for a failure :math:`\beta`, whatever the
-        scores and `k` are. It depends on public arguments only.
-
-        Returns:
-            A distance in the unit of the scores; 0 for a single candidate.
+        So the r-th selected score is at most this far below the r-th largest, whatever the scores are.
 
         Proof: ``proofs/exponential_once.md``, claim 3.
         """
@@ -114,15 +108,9 @@ class TopKPlan(SelectsSeveral):
     """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
 
     Attributes:
-        mechanism: selects all of them at once (`ExponentialNoiseTopK`), or runs once a round, each round without the
-            earlier winners.
-        n_candidates: number of scores the plan is for.
-        k: number to select.
-        rounds: number of draws: 1 if one selects them all; else `k`, or one less if all candidates are selected,
-            because the last one is then the only one left. For a single candidate one round is charged all the same, as
-            for any selection.
-        epsilon: total cost.
-        delta: total cost; 0 if the plan meets `epsilon` without it.
+        mechanism: selects all at once (`ExponentialNoiseTopK`), or runs once a round, without the earlier winners.
+        rounds: number of draws, at least 1: 1 if one selects them all; else `k`, or one less if the last one follows.
+        epsilon, delta: total cost; a delta of 0 if the plan meets `epsilon` without it.
     """
 
     mechanism: PermuteAndFlip | ExponentialMechanism | ExponentialNoiseTopK
@@ -134,21 +122,16 @@ class TopKPlan(SelectsSeveral):
 
     @property
     def is_at_once(self) -> bool:
-        """Whether one draw selects several candidates."""
         return isinstance(self.mechanism, ExponentialNoiseTopK)
 
     @property
     def event(self) -> Event:
-        """What the whole run costs, for accounting."""
         if isinstance(self.mechanism, ExponentialNoiseTopK):
             return self.mechanism.event
         return ComposedEvent(event=self.mechanism.event, count=self.rounds)
 
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence`, *every* selected score is at most this far below the best left in its round.
-
-        So the r-th selected score is at most this far below the r-th largest of all. It depends only on public
-        arguments.
 
         Proof: ``proofs/error_bounds.md``, or ``proofs/exponential_once.md``, claim 3.
         """
@@ -168,15 +151,11 @@ class TopKPlan(SelectsSeveral):
         return native
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
-        if isinstance(self.mechanism, ExponentialNoiseTopK):
-            return self._with_last(self.mechanism.select(scores))
-        return self.mechanism.peel(scores, self.k).tolist()
-
-    def _with_last(self, picks: list[int]) -> list[int]:
-        """If all but one were drawn, and all are selected, the last one follows."""
-        if len(picks) == self.k:
-            return picks
-        return [*picks, *set(range(self.n_candidates)).difference(picks)]
+        if not isinstance(self.mechanism, ExponentialNoiseTopK):
+            return self.mechanism.peel(scores, self.k).tolist()
+        picks = self.mechanism.select(scores)
+        # If all are selected, all but one were drawn, and the last one follows.
+        return picks if len(picks) == self.k else [*picks, *set(range(self.n_candidates)).difference(picks)]
 
 
 @explained
@@ -192,14 +171,12 @@ def plan_top_k(
 ) -> TopKPlan:
     """The better of two ways to select `k` of `n_candidates`, decided from public arguments alone.
 
-    Exponential noise once on all scores, at `k` times the scale of one selection, has the smaller error per unit of
-    epsilon; for one candidate that is permute-and-flip. The exponential mechanism, drawn once a round, composes better
-    when `delta` > 0, so that each of its rounds may spend more: up to 100 rounds by the exact recursion, for more
-    rounds by Rényi divergences (`dpselect.accounting.calibrate_rounds`). The plan uses the one with the smaller
-    worst-case expected error of the first, best, candidate. If all candidates are selected, the last one is not drawn.
+    `ExponentialNoiseTopK` has the smaller error per unit of epsilon. `ExponentialMechanism`, drawn once a round,
+    composes better when `delta` > 0 (`dpselect.accounting.calibrate_rounds`), so that each of its rounds may spend
+    more. The plan uses the one with the smaller worst-case expected error of the first, best, candidate. If all
+    candidates are selected, the last one is not drawn.
 
     Args:
-        k: number to select, from 1 to `n_candidates`.
         epsilon, delta: in total; a delta of 0 is allowed.
 
     Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``.
@@ -207,11 +184,6 @@ def plan_top_k(
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
     ('ExponentialMechanism', 0.1066)
-    >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0)
-    >>> type(plan.mechanism).__name__, plan.mechanism.epsilon, plan.mechanism.scale
-    ('ExponentialNoiseTopK', 1.0, 40.0)
-    >>> plan_top_k(5, 5, epsilon=1.0, sensitivity=1.0).mechanism.k  # the last one follows
-    4
     """
     n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
     k = positive_count(k, "k", at_most=n_candidates, at_most_what="the number of candidates")
@@ -250,6 +222,76 @@ def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tu
     return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopKSet(SelectsSeveral, RangedMechanism):
+    r"""Selects a set of `k` candidates with probability proportional to :math:`e^{u(S)/b}`, where u(S) is the score of
+    the worst member less that of the best candidate left out.
+
+    It is `epsilon`-DP and `epsilon`-bounded-range for the whole set, at a scale that does not grow with k. So it is the
+    best way to a set whose members are far ahead of the others, and worse than `top_k` where candidates near rank k are
+    nearly equal, which nobody knows in advance. The set has no order.
+
+    Args:
+        k: number of candidates to select, less than their number.
+
+    Proof: ``proofs/top_k_sets.md``. Source: Shekelyan & Loukides (2022), with other constants.
+
+    >>> TopKSet(k=2, epsilon=1.0, sensitivity=1.0, monotonic=True).select([900, 20, 1800, 30])
+    [0, 2]
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        RangedMechanism.__post_init__(self)
+        self._set(k=positive_count(self.k, "k", at_most=sys.maxsize))
+
+    @property
+    def scale(self) -> float:
+        """The scale b as a double, in the unit of the scores: ``4 * sensitivity / epsilon``, half if monotonic."""
+        return 2.0 * super(TopKSet, self).scale
+
+    def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
+        """With probability `confidence`, every selected score is at most this far below the best one left out.
+
+        Proof: ``proofs/top_k_sets.md``, claim 3.
+
+        >>> round(TopKSet(k=10, epsilon=1.0, sensitivity=1.0, monotonic=True).error_bound(1000), 1)
+        117.0
+        """
+        confidence = probability(confidence, "confidence")
+        n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
+        k = self._checked_k(n)
+        sets = math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+        log_odds = sets + math.log(-math.expm1(-sets))  # of all other sets over the best, rounded up
+        theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
+        return theta * self.scale * (1.0 + 2.0**-30)
+
+    def _checked(self, scores: ScoresLike) -> NumericArray:
+        found = finite_scores(scores)
+        self._checked_k(found.size)
+        return found
+
+    def _indices(self, scores: NumericArray) -> list[int]:
+        draw = _SetDraw(self, scores)
+        return draw.places(draw.ranks()).tolist()
+
+    @property
+    def rate(self) -> Fraction:
+        """1/b exactly."""
+        return Fraction(self.epsilon) / (Fraction(self.sensitivity) * 2 * self._factor)
+
+    def scaled(self, gaps: Gaps) -> FloatArray:
+        """Gaps over b."""
+        return gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor) / 2.0
+
+    def _checked_k(self, n: int) -> int:
+        if self.k >= n:
+            hint = "A set of all candidates is no choice, and needs no mechanism." if self.k == n else ""
+            raise InvalidParameterError("k", self.k, f"less than the number of candidates, {n}", hint)
+        return self.k
+
+
 class _OfTopK(OfSelect):
     delta: NotRequired[float]
     method: NotRequired[TopKMethod]
@@ -278,26 +320,18 @@ def top_k(
 ) -> list[Any]:
     """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
 
-    The mechanism is chosen from the public arguments: see `plan_top_k`.
-
     Args:
         k: number to select, from 1 to n.
         epsilon: total privacy loss, > 0.
         delta: probability with which the guarantee may fail, from 0 to below 1. A delta above 0 pays off from about ten
             candidates on; choose it far below one over the number of units.
         method: ``"auto"``, by the rule of `plan_top_k`, or ``"set"``: one draw of the whole set (`dpselect.TopKSet`),
-            in the order of the candidates; `delta` has to be 0. A set is far better where the best `k` are well ahead
-            of all others, and worse where candidates near rank `k` are nearly equal, which nobody knows in advance.
-
-    Returns:
-        `k` different candidates (or indices), best first; a set in the order of the candidates.
+            in the order of the candidates; `delta` has to be 0.
 
     Proof: ``proofs/top_k.md``.
 
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, candidates=["a", "b", "c", "d"])
     ['c', 'a']
-    >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, method="set")
-    [0, 2]
     """
     native = native_scores(scores)
     delta = delta_below_one(delta)
@@ -311,3 +345,129 @@ def top_k(
         return TopKSet(epsilon=epsilon, k=k, **common).select(native, candidates)
     plan = plan_top_k(score_count(native), k, epsilon=epsilon, delta=delta, **common)
     return plan.select(native, candidates)
+
+
+_BITS = 40  # bits of the largest bound of a weight
+_NEVER = 60.0  # octaves below the best set's weight, for all sets together, beyond which one stretch of ranks is enough
+_CELLS = 20_000
+_SHARE = 1 / 64  # a stretch with a larger share of all weight is divided if its scores are far from each other
+_DIVISIONS = 60
+
+
+class _SetDraw:
+    r"""One draw of a set; ranks count from 1 as on the proof page, and equal scores are ranked by their place.
+
+    In order of the scores, u depends on two ranks only: h, the best left out, and t, the worst member;
+    :math:`\binom{t-h-1}{k-h}` sets share them. So a draw proposes a pair of h and a stretch of ranks t by a whole bound
+    of its weight, then one of its sets uniformly, and accepts by an exact coin.
+    """
+
+    def __init__(self, mechanism: TopKSet, scores: NumericArray) -> None:
+        self._scores, self._rate, self._k = scores, mechanism.rate, mechanism.k
+        self._n, k = scores.size, mechanism.k
+        self._ranked = np.sort(scores)[::-1]
+        # Over b: how far each of the first k is above the last of them, and each other one below the best of these.
+        self._above = mechanism.scaled(Gaps.between(self._ranked[:k], self._ranked[k - 1]))
+        self._below = mechanism.scaled(Gaps.between(self._ranked[k], self._ranked[k:]))
+        # How far the best set is above the second.
+        self._lead = 2.0 * float(mechanism.scaled(Gaps.between(self._ranked[k - 1], self._ranked[k : k + 1]))[0])
+        self._slack = 2.0**-16 + self._n * math.log2(self._n + 1) * 2.0**-46  # logarithms of numbers are off by less
+
+    def ranks(self) -> IntArray:
+        """Members of the set by rank, in any order."""
+        weights, edges = self._bounds()
+        logs = np.append(0.0, weights)  # the best set itself, and the proposals
+        unit = math.ceil(float(logs.max()))
+        with np.errstate(under="ignore"):
+            bounds = np.exp2(logs + (_BITS - unit)).astype(np.uint64) + np.uint64(1)
+        while True:
+            place = int(np.flatnonzero(_core.tally(bounds, 1))[0])
+            row, stretch = divmod(place - 1, edges.size - 1)
+            if place:
+                number, x, ranks = self._one_of(row + 1, int(edges[stretch]) + 1, int(edges[stretch + 1]))
+            else:
+                number, x, ranks = 1, Fraction(0), np.arange(1, self._k + 1)
+            share = Fraction(number, int(bounds[place])) * Fraction(2) ** (_BITS - unit)
+            if number and accepts(share.as_integer_ratio(), x):
+                return ranks
+
+    def _bounds(self) -> tuple[FloatArray, IntArray]:
+        """Binary logarithms of the weights of all proposals beside that of the best set, or a little more.
+
+        A row for each h from 1 to k; and the edges of the stretches, in ranks.
+        """
+        k, n = self._k, self._n
+        octaves_below, lead = self._below / math.log(2.0), self._lead / math.log(2.0)
+        octaves_above = self._above / math.log(2.0) + lead
+        reach = min(float(octaves_below[-1]), max(1.0, min(k, n - k) * math.log2(n) + _NEVER - lead))
+        h = np.arange(1, k + 1)
+        width = max(0.5, reach / max(16, min(2048, _CELLS // k)))
+        starts = np.searchsorted(octaves_below, np.arange(width, reach + width, width), side="left")
+        edges = np.unique(np.concatenate([[0], starts, [n - k]])) + k
+        columns = self._columns(h, octaves_above, octaves_below, edges[:-1], edges[1:])
+        for _ in range(_DIVISIONS):
+            spread = octaves_below[edges[1:] - k - 1] - octaves_below[edges[:-1] - k]
+            shares = np.exp2(columns - columns.max()).sum(axis=0)
+            best = np.exp2(min(-float(columns.max()), 1000.0))
+            heavy = np.flatnonzero((spread > 1.0) & (shares > _SHARE * max(float(shares.sum()), best)))
+            middles = (octaves_below[edges[heavy] - k] + octaves_below[edges[heavy + 1] - k - 1]) / 2.0
+            cuts = np.setdiff1d(np.searchsorted(octaves_below, middles, side="right") + k, edges)
+            if not cuts.size:
+                break
+            divided = np.union1d(edges, cuts)
+            # Of the stretches that begin where one began before, all but those that end at a cut are what they were.
+            new = np.flatnonzero(np.isin(divided[:-1], cuts) | np.isin(divided[1:], cuts))
+            columns = columns[:, np.searchsorted(edges, divided[:-1], side="right") - 1]
+            columns[:, new] = self._columns(h, octaves_above, octaves_below, divided[new], divided[new + 1])
+            edges = divided
+        return columns, edges
+
+    def _columns(
+        self, h: IntArray, above: FloatArray, below: FloatArray, before: IntArray, until: IntArray
+    ) -> FloatArray:
+        """For each h and each stretch of ranks ``before + 1`` to ``until``: its sets, at the score of its best rank."""
+        h = h[:, np.newaxis]
+        # Of two bounds the smaller: all sets whose worst rank is at most `until`, and for each rank as many as for it.
+        number = np.minimum(
+            _log2_choose(until - h, self._k - h + 1),
+            _log2_choose(until - h - 1, self._k - h) + np.log2(until - before),
+        )
+        return number - above[h - 1] - below[before - self._k] + self._slack
+
+    def number(self, h: int, first: int, last: int) -> int:
+        """Sets without h, with all ranks before it, and with a worst rank from `first` to `last`."""
+        return math.comb(last - h, self._k - h + 1) - math.comb(first - 1 - h, self._k - h + 1)
+
+    def _one_of(self, h: int, first: int, last: int) -> tuple[int, Fraction, IntArray]:
+        """How many sets the proposal stands for, how far below the best set a uniform one of them is, and its ranks."""
+        number = self.number(h, first, last)
+        if not number:
+            return 0, Fraction(0), np.empty(0, np.int64)
+        place = uniform_below(number)  # of the sets in order of their worst ranks
+        t = bisect_left(range(last), True, first, key=lambda t: self.number(h, first, t) > place)
+        between = uniform_subset(t - h - 1, self._k - h) + (h + 1)
+        return number, self._exponent(h, t), np.concatenate([np.arange(1, h), between, [t]])
+
+    def _exponent(self, h: int, t: int) -> Fraction:
+        """How far a set is below the best one, over b."""
+        ranked, k = self._ranked, self._k
+        best_out, last, next_one, worst = (Fraction(ranked[rank - 1].item()) for rank in (h, k, k + 1, t))
+        return ((last - next_one) - (worst - best_out)) * self._rate
+
+    def places(self, ranks: IntArray) -> IntArray:
+        """The candidates with these ranks, in the order of the scores."""
+        worst = self._ranked[ranks.max() - 1]
+        above = np.flatnonzero(self._scores > worst)
+        # Sorted from behind, and turned round: so equal scores stay in order of their places.
+        best_first = above[::-1][np.argsort(self._scores[above][::-1], kind="stable")][::-1]
+        best_first = np.concatenate([best_first, np.flatnonzero(self._scores == worst)])
+        return np.sort(best_first[ranks - 1])
+
+
+def _log2_choose(n: IntArray, k: IntArray) -> FloatArray:
+    """Minus infinity where n < k."""
+    from scipy.special import gammaln  # here, so that only sets cost the time to load it
+
+    with np.errstate(invalid="ignore"):
+        found = (gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)) / math.log(2.0)
+    return np.where(n >= k, found, -np.inf)
