@@ -48,10 +48,13 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
     line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
     other = _other_delimiter(content, delimiter, line_breaks)
-    undecoded = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
-    hint = other or (undecoded if decoded(content) is None else line_breaks)
-    unlisted = InvalidDataError("source", shown, expected, hint)
-    with TranslatedErrors(lambda _: unlisted, csv.Error, ValueError):
+
+    def refused(_: BaseException) -> InvalidDataError:
+        undecoded = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
+        hint = other or (undecoded if decoded(content) is None else line_breaks)
+        return InvalidDataError("source", shown, expected, hint)
+
+    with TranslatedErrors(refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if not any(names) or (len(names) == 1 and other):
         hint = other or (_MORE.format(above) if above else _TITLES)
