@@ -47,17 +47,16 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     which = f"line {above + 1}" if above else "a first line"
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
     line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
-    other = _other_delimiter(content, delimiter, line_breaks)
 
     def refused(_: BaseException) -> InvalidDataError:
         undecoded = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
-        hint = other or (undecoded if decoded(content) is None else line_breaks)
-        return InvalidDataError("source", shown, expected, hint)
+        others = undecoded if decoded(content) is None else line_breaks
+        return InvalidDataError("source", shown, expected, _other_delimiter(content, delimiter, line_breaks) or others)
 
     with TranslatedErrors(refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
-    if not any(names) or (len(names) == 1 and other):
-        hint = other or (_MORE.format(above) if above else _TITLES)
+    if not any(names) or (len(names) == 1 and _other_delimiter(content, delimiter, line_breaks)):
+        hint = _other_delimiter(content, delimiter, line_breaks) or (_MORE.format(above) if above else _TITLES)
         raise InvalidDataError("source", shown, f"the names of columns, {separated}", hint)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
