@@ -174,7 +174,7 @@ class Look:
         self._columns = {name: value.column for name, value in statement.reads.items()}
         self._lists, self._unit = statement.lists, printable(self._columns["who"].shown)
         self.sought = [name for name in ("what", "number", "part") if name in self._columns]
-        read, met = ["nth" if are_numbered else "-1 AS nth"], list[str]()
+        read, shown, met = ["nth" if are_numbered else "-1 AS nth"], ["nth"], list[str]()
         for name, value in statement.reads.items():
             sql = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DUCKDB)})"
             counts = f"({rule(value, name, DUCKDB)}) IS NOT NULL"
@@ -184,19 +184,25 @@ class Look:
             if name not in ("who", *self.sought):
                 met.append(counts)
                 continue
-            state = f"CASE WHEN {counts} THEN {READ} WHEN {sql} IS NULL THEN {UNREAD} ELSE {BESIDE} END"
             text = f"raw_{name}" if value.column.holds in TEXTS else f"{name}::VARCHAR"
-            if text == "raw_who" or value.column.holds not in TEXTS:
-                text = f"CASE WHEN {counts} THEN NULL ELSE {text} END"
-            read.append(f"{sql} AS is_{name}, {state} AS state_{name}, {text} AS text_{name}")
+            read.append(f"{sql} AS is_{name}, coalesce({counts}, false) AS counts_{name}, {text} AS text_{name}")
+            is_ = "is_who" if name == "who" else f"CASE WHEN counts_{name} THEN is_{name} END"
+            state = (
+                f"CASE WHEN counts_{name} THEN {READ} WHEN is_{name} IS NULL THEN {UNREAD} ELSE {BESIDE} END::TINYINT"
+            )
+            is_whole = text.startswith("raw_") and name != "who"
+            text = f"text_{name}" if is_whole else f"CASE WHEN NOT counts_{name} THEN text_{name} END"
+            shown.append(f"{is_} AS is_{name}, {state} AS state_{name}, {text} AS text_{name}")
         kind, where = "TABLE" if are_numbered else "VIEW", " AND ".join(met) or "true"
-        connection.execute(f"CREATE TEMP {kind} cells AS SELECT {', '.join(read)} FROM rows WHERE {where}")
-        first, all_read = self.sought[0], " AND ".join(f"state_{each} = {READ}" for each in self.sought)
-        used = f"CASE WHEN {all_read} THEN is_{first} END"
+        inner = f"SELECT {', '.join(read)} FROM rows WHERE {where}"
+        connection.execute(f"CREATE TEMP {kind} cells AS SELECT {', '.join(shown)} FROM ({inner})")
+        first, *others = self.sought
+        used = f"CASE WHEN {' AND '.join(f'state_{each} = {READ}' for each in others) or 'true'} THEN is_{first} END"
+        several = f"min({used}) < max({used})" if first in self._lists else f"count({used}) > 1"
+        nth = "min(nth)" if are_numbered else "-1"
         connection.execute(
-            f"CREATE TEMP TABLE units AS SELECT is_who AS who, min(nth) AS nth, count(*) AS n, count({used}) AS usable,"
-            f" {f'min({used}) < max({used})' if first in self._lists else f'count({used}) > 1'} AS several"
-            " FROM cells WHERE is_who IS NOT NULL GROUP BY 1"
+            f"CREATE TEMP TABLE units AS SELECT is_who AS who, {nth} AS nth, count(*) AS n, count({used}) AS usable,"
+            f" {several} AS several FROM cells WHERE is_who IS NOT NULL GROUP BY 1"
         )
         self.rows, self._known, self.usable_rows, self.units, self.usable_units, self.several, self.most = self._one(
             "SELECT (SELECT count(*) FROM cells), coalesce(sum(n), 0)::BIGINT, coalesce(sum(usable), 0)::BIGINT,"
