@@ -53,9 +53,9 @@ BROKEN = {
 
 EVERYWHERE = {
     "what is handed to the engine": ("duckdb.cells.short_units", "arrow"),
-    "what is asked of the engine": ("statements.unit_key", "arrow"),
+    "what is asked of the engine": ("statements.unit_rule", "arrow"),
     "what came back from the engine": ("statements.np", "arrow"),
-    "what is asked of a server": ("statements.unit_key", "postgres"),
+    "what is asked of a server": ("statements.unit_rule", "postgres"),
     "a server's answers": ("postgres.np", "postgres"),
     "a server's rows": ("postgres.named_cells", "postgres"),
 }

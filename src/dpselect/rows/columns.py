@@ -105,8 +105,11 @@ class Column:
         """Whether the type holds only whole numbers."""
         return self.wide or self.holds in (Holds.INTEGERS, Holds.UNSIGNED)
 
+    def refused(self, argument: str, expected: str, otherwise: str) -> InvalidDataError:
+        """The error about a column of another type than expected, with its hint or else another."""
+        return InvalidDataError(argument, Shown(repr(self.name)), expected, self.described(otherwise))
+
     def described(self, otherwise: str = "") -> str:
-        """The part of an error about the column: its type, and its hint or else `otherwise`."""
         return f"This one holds {self.holds}. {self.hint or otherwise}".strip()
 
 
@@ -133,8 +136,7 @@ def unit_of(columns: Sequence[Column], name: object, *, listed: bool) -> Column:
         return replace(next(plain, columns[0]), each_row=True)
     column = find_column(columns, name, argument="unit", listed=listed)
     if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.TIMES):  # not compared alike in every file
-        expected = "a column of identifiers: numbers, text, bytes or dates"
-        raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
+        raise column.refused("unit", "a column of identifiers: numbers, text, bytes or dates", _CAST)
     return column
 
 
@@ -149,17 +151,16 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     for column in columns:
         if column.name == name:
             return column
-    each_row = " If each row is another person: ROWS, on the command line --unit rows (docs/choosing.md)."
-    number = each_row if argument == "unit" else ""
-    if not listed:
+    if listed:
+        names = [column.name for column in columns]
+        shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+        hint = f"{did_you_mean(name, names)} The columns are: {shown}.".lstrip()
+    else:
         hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row;"
         hint += " dpselect columns shows it to you. If a title stands above it: `skip_lines=1`."
-        hint += " Capitals count, and blanks around a name are part of it." + number
-        raise InvalidDataError(argument, typed(name), "a column of the data", hint)
-    names = [column.name for column in columns]
-    hint = f"{did_you_mean(name, names)} ".lstrip()
-    shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-    hint += f"The columns are: {shown}." + number
+        hint += " Capitals count, and blanks around a name are part of it."
+    if argument == "unit":
+        hint += " If each row is another person: ROWS, on the command line --unit rows (docs/choosing.md)."
     raise InvalidDataError(argument, typed(name), "a column of the data", hint)
 
 
@@ -168,26 +169,17 @@ def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
     return tuple(kind for kind, held in _MATCHING.items() if column.holds in held)
 
 
-def name_kind(column: Column) -> CandidateKind:
-    """The kind in which unknown values of the column are read if nothing else is said: text if it has no type."""
-    kinds = candidate_kinds(column)
-    if not kinds:
-        return CandidateKind.TEXT
-    return CandidateKind.INTEGER if column.is_whole else kinds[-1]
-
-
 def check_match(column: Column, kind: CandidateKind, *, argument: str = "candidates") -> None:
     """Refuse candidates (or groups or dates, as named by `argument`) that no value of the column could equal."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _MATCHING[kind]:
         return
     if argument == "dates":
-        hint = column.described(_DATES if column.holds is Holds.TIMES else "Convert it to dates first.")
-        raise InvalidDataError("column", Shown(repr(column.name)), "a column of dates", hint)
+        hint = _DATES if column.holds is Holds.TIMES else "Convert it to dates first."
+        raise column.refused("column", "a column of dates", hint)
     if column.holds not in _MATCHED:
         expected = "a column of whole numbers, numbers, text, dates or booleans"
-        named = "by" if argument == "groups" else "column"
-        hint = column.described(_DATES if column.holds is Holds.TIMES else _CAST)
-        raise InvalidDataError(named, Shown(repr(column.name)), expected, hint)
+        hint = _DATES if column.holds is Holds.TIMES else _CAST
+        raise column.refused("by" if argument == "groups" else "column", expected, hint)
     fitting = " or ".join(map(str, candidate_kinds(column)))
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
     if column.holds is Holds.SHORT_FLOATS and kind is CandidateKind.NUMBER:
@@ -202,12 +194,11 @@ def check_numeric(column: Column, *, argument: str = "column") -> None:
     """Refuse a column whose type has no numbers."""
     if column.days or column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
         return
-    hint = column.described(_MEDIANS if column.holds is Holds.DATES else "Convert it to numbers first.")
-    raise InvalidDataError(argument, Shown(repr(column.name)), "a column of numbers", hint)
+    hint = _MEDIANS if column.holds is Holds.DATES else "Convert it to numbers first."
+    raise column.refused(argument, "a column of numbers", hint)
 
 
-EXACT = 2**53
-"""Below it, doubles tell all whole numbers apart."""
+EXACT = 2**53  # below it, doubles tell all whole numbers apart
 
 
 def check_near(column: Column, *numbers: float | Fraction, argument: str = "column") -> None:
@@ -229,8 +220,8 @@ Progress = Callable[[float], None]
 class Grouping:
     """A public list of groups, which the `column` has; for a cross table, `listed` are the values of each column.
 
-    In which of them a unit counts is chosen at random, every set of `max_groups_per_unit` being equally likely, among
-    those of its own rows that would count without groups. Proof: ``proofs/groups.md``.
+    A unit counts in `max_groups_per_unit` of those that its usable rows have; every set is equally likely. Proof:
+    ``proofs/groups.md``.
     """
 
     column: Column

@@ -17,7 +17,7 @@ from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.failures import TranslatedErrors, changed, unanswered
 from dpselect.rows.row_rules import BLANKS, Dialect, named_cells
-from dpselect.rows.statements import Found, Statement, is_interval
+from dpselect.rows.statements import Found, Statement
 from dpselect.server_urls import without_password
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -31,14 +31,12 @@ _LONGEST_NORMAL = 1 << 20
 class PostgreSQL(Dialect):
     """The words of a database in UTF-8, in which a cast that does not fit is an error."""
 
-    types: ClassVar = {
-        CandidateKind.INTEGER: "bigint",
-        CandidateKind.NUMBER: "double precision",
-        CandidateKind.TEXT: "text",
-        CandidateKind.DATE: "date",
-        CandidateKind.BOOLEAN: "boolean",
-    }
+    types: ClassVar = {**Dialect.types, CandidateKind.NUMBER: "double precision", CandidateKind.TEXT: "text"}
     amount = "numeric"
+    matches = "{} ~ '^({})$'"
+    digest = "encode(sha256(convert_to({}, 'UTF8')), 'hex') COLLATE \"C\""
+    known_decimal = "{} <> 'NaN'"
+    half_even = "round({})"
 
     def cast(self, cell: str, type_: str) -> str:
         if type_ == self.amount:
@@ -52,12 +50,6 @@ class PostgreSQL(Dialect):
         text = self.text(cell)
         is_long = f"OCTET_LENGTH({text}) > {_LONGEST_NORMAL}"
         return f"CASE WHEN {is_long} THEN TRIM(BOTH '{BLANKS}' FROM {text}) ELSE {super().unit_text(cell)} END"
-
-    def matches(self, text: str, pattern: str) -> str:
-        return f"{text} ~ '^({pattern})$'"
-
-    def known_decimal(self, number: str) -> str:
-        return f"{number} <> 'NaN'"
 
     def whole_decimal(self, number: str) -> str:
         within = f"{number} BETWEEN {-(2**63)} AND {2**63 - 1}"
@@ -80,12 +72,6 @@ class PostgreSQL(Dialect):
             f"CASE WHEN abs({number}) > {self.double(large)} THEN sign({number}) * {self.double(2.0**33)}"
             f" WHEN abs({number}) < {self.double(small)} THEN 0.0 ELSE {number} * {self.double(factor)} END"
         )
-
-    def half_even(self, number: str) -> str:
-        return f"round({number})"
-
-    def digest(self, text: str) -> str:
-        return f"encode(sha256(convert_to({text}, 'UTF8')), 'hex') COLLATE \"C\""
 
 
 Types = Mapping[Column, int]
@@ -230,12 +216,11 @@ class PostgresTable:
         check_unchanged(connection, self.source, {each: self.types[each] for each in columns}, self.shown)
         read = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in columns.items())
         front, lists = [f"cells AS (SELECT {read} FROM {self.source})".replace("%", "%%")], dict[str, list[Any]]()
-        for name, listed in statement.lists.items():
-            if not is_interval(listed):
-                members = f"unnest(CAST(%({name})s AS {PostgreSQL.types[listed.kind]}[])) WITH ORDINALITY"
-                places = f"SELECT candidate, place - 1 AS place FROM {members} AS given (candidate, place)"
-                front.append(f"{name}_list AS ({places})")
-                lists[name] = _sent(listed)
+        for name, listed in statement.tables.items():
+            members = f"unnest(CAST(%({name})s AS {PostgreSQL.types[listed.kind]}[])) WITH ORDINALITY"
+            places = f"SELECT candidate, place - 1 AS place FROM {members} AS given (candidate, place)"
+            front.append(f"{name} AS ({places})")
+            lists[name] = _sent(listed)
         sql = statement.sql(PostgreSQL(), cells, "cells").replace("%", "%%")
         with connection.cursor(name="dpselect") as cursor:
             cursor.execute(f"WITH {', '.join(front)} SELECT * FROM ({sql}) AS answer", lists)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -26,12 +25,8 @@ MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 BLANKS, NO_BREAK_BLANKS = " \t\n\v\f\r", "\u00a0\u2007\u202f"
 """Characters that are ignored around a unit's name; in it each of the second is a blank."""
 
-LONGEST_NAME = 1 << 10
-"""Bytes of text that a `Name` may have."""
-
-MOST_DIGITS = 37
-"""Of whole numbers that numbers are compared with, where no double holds them."""
-
+LONGEST_NAME = 1 << 10  # bytes of text that a `Name` may have
+MOST_DIGITS = 37  # of whole numbers that numbers are compared with, where no double holds them
 _SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
 """Every whole double from the first to the second fits into 64 bits."""
 
@@ -98,8 +93,8 @@ RowValue = Unit | Value | Name | Number | Within | Amount
 """A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
 
 
-class Dialect(ABC):
-    """The SQL of the rules in one engine. The defaults here are right for most engines."""
+class Dialect:
+    """The SQL of the rules in one engine; braces are filled in. The defaults here are right for most engines."""
 
     types: ClassVar[Mapping[CandidateKind, str]] = {
         CandidateKind.INTEGER: "BIGINT",
@@ -112,6 +107,16 @@ class Dialect(ABC):
     materialized: str = "MATERIALIZED "  # makes an engine keep the rows of a query that is used twice
     row_number: str = "ROW_NUMBER() OVER ()"  # a whole number that no other row has, for rows that are units
     arrive_as_text: frozenset[Holds] = frozenset()  # types of columns whose values reach the engine as text
+    matches: str = "REGEXP_LIKE({}, '^({})$')"  # whether a whole text matches a pattern
+    normal_form: str = "NORMALIZE({}, NFC)"  # of a valid text, as Unicode has it
+    text_bytes: str = "OCTET_LENGTH({})"  # of a text in UTF-8
+    digest: str = "sha2({}, 256)"  # SHA-256 of a text, in hexadecimal digits, which are compared byte by byte
+    key_of_bytes: str = "{}"  # of a unit, for an engine that cannot return bytes
+    known_decimal: str = "{} IS NOT NULL"  # and no NaN, where there are any
+    is_whole: str = "{0} = FLOOR({0})"  # whether a double has no fraction
+    half_even: str  # the whole number nearest to a double, as a double
+    days: str = "({} - {})"  # from the second date to the first, as a whole number
+    bit: str = "({} << CAST({} AS integer))"  # a whole number, shifted
 
     def cast(self, cell: str, type_: str) -> str:
         """`cell` as another type; null if it does not fit, unless an engine overrides what depends on it."""
@@ -131,52 +136,29 @@ class Dialect(ABC):
         Proof that the engine may decide what one name is: ``proofs/counting.md``, claim 3.
         """
         text, around = f"({self.valid_text(cell)})", f"[{BLANKS}{NO_BREAK_BLANKS}]*"
-        is_zero = f"POSITION('-0' IN {text}) > 0 AND {self.matches(text, f'{around}-0([.]0*)?{around}')}"
-        is_whole = f"POSITION('.' IN {text}) > 0 AND {self.matches(text, f'{around}[+-]?[0-9]+[.]0*{around}')}"
+        zero, whole = f"{around}-0([.]0*)?{around}", f"{around}[+-]?[0-9]+[.]0*{around}"
+        is_zero = f"POSITION('-0' IN {text}) > 0 AND {self.matches.format(text, zero)}"
+        is_whole = f"POSITION('.' IN {text}) > 0 AND {self.matches.format(text, whole)}"
         digits = f"TRIM(BOTH '{BLANKS}{NO_BREAK_BLANKS}' FROM SPLIT_PART({text}, '.', 1))"
         is_ascii = f"OCTET_LENGTH({text}) = CHAR_LENGTH({text})"
         blank = f"TRANSLATE({text}, '{NO_BREAK_BLANKS}', '{' ' * len(NO_BREAK_BLANKS)}')"
-        plain, others = (f"TRIM(BOTH '{BLANKS}' FROM {each})" for each in (text, self.normal_form(blank)))
+        plain, others = (f"TRIM(BOTH '{BLANKS}' FROM {each})" for each in (text, self.normal_form.format(blank)))
         zero_or_whole = f"WHEN {is_zero} THEN '0' WHEN {is_whole} THEN {digits}"
         return f"CASE {zero_or_whole} WHEN {is_ascii} THEN {plain} ELSE {others} END"
 
-    def normal_form(self, text: str) -> str:
-        """A valid text in Unicode's normal form C."""
-        return f"NORMALIZE({text}, NFC)"
-
-    def text_bytes(self, text: str) -> str:
-        """The number of bytes of a text in UTF-8."""
-        return f"OCTET_LENGTH({text})"
-
-    def unit_key(self, name: str, holds: Holds) -> str:
-        """The key of the unit `name` in the engine: most often the name itself."""
-        return name
-
-    def matches(self, text: str, pattern: str) -> str:
-        """Whether the whole `text` matches."""
-        return f"REGEXP_LIKE({text}, '^({pattern})$')"
-
     def written(self, text: str, kind: CandidateKind) -> str:
         """The text, if a value of this kind is written so."""
-        return f"CASE WHEN {self.matches(text, PATTERNS[kind])} THEN {text} END"
-
-    def is_whole(self, number: str) -> str:
-        """Whether a double has no fraction."""
-        return f"{number} = FLOOR({number})"
+        return f"CASE WHEN {self.matches.format(text, PATTERNS[kind])} THEN {text} END"
 
     def whole_double(self, number: str) -> str:
         """A double as a whole number of 64 bits; null if it does not fit or has a fraction."""
         within = f"{number} BETWEEN {self.double(_SMALLEST_WHOLE)} AND {self.double(_LARGEST_WHOLE)}"
         whole = self.cast(number, self.types[CandidateKind.INTEGER])
-        return f"CASE WHEN {within} AND {self.is_whole(number)} THEN {whole} END"
-
-    def known_decimal(self, number: str) -> str:
-        """Whether a decimal is neither null nor, in some engines, NaN."""
-        return f"{number} IS NOT NULL"
+        return f"CASE WHEN {within} AND {self.is_whole.format(number)} THEN {whole} END"
 
     def whole_decimal(self, number: str) -> str:
         """A decimal as a whole number of 64 bits; null if it does not fit or has a fraction."""
-        is_whole = self.matches(self.text(number), _WHOLE_DECIMAL)
+        is_whole = self.matches.format(self.text(number), _WHOLE_DECIMAL)
         return f"CASE WHEN {is_whole} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
 
     def compared(self, number: str, sign: str, end: int) -> str:
@@ -185,44 +167,26 @@ class Dialect(ABC):
         return f"{self.cast(number, type_)} {sign} CAST('{end}' AS {type_})"
 
     def nearest_double(self, decimal: str) -> str:
-        """The double nearest to a decimal."""
         return self.cast(decimal, self.types[CandidateKind.NUMBER])
 
-    def days(self, date: str) -> str:
-        """The days from 1 January 1970 to a date, as a whole number."""
-        return f"({date} - {self.day(DAY_ZERO)})"
-
     def day(self, date: date) -> str:
-        """A constant."""
         return self.cast(f"'{date.isoformat()}'", self.types[CandidateKind.DATE])
 
     def product(self, number: str, factor: float) -> str:
-        """A double times a constant."""
         return f"{number} * {self.double(factor)}"
 
-    @abstractmethod
-    def half_even(self, number: str) -> str:
-        """The whole number nearest to a double, as a double; halves are rounded to even."""
-
     def double(self, number: float) -> str:
-        """A constant, exactly."""
         return f"CAST('{number!r}' AS {self.types[CandidateKind.NUMBER]})"
 
-    def whole(self, number: Any) -> str:
-        """A constant of 64 bits; some engines read the smallest as a number that is too large, with a minus."""
+    def whole(self, number: Any) -> str:  # some engines read the smallest as a number that is too large, with a minus
         return f"CAST('{number}' AS {self.types[CandidateKind.INTEGER]})"
 
     def amounts(self, number: int) -> str:
-        """A constant, of the type that sums of amounts have."""
         return f"CAST('{number}' AS {self.amount})"
 
     def place(self, place: str, number: int) -> str:
         """One of so many places, in half the bytes of a key to group by if they are enough."""
         return f"CAST({place} AS {'INTEGER' if number <= 2**31 else 'BIGINT'})"
-
-    def digest(self, text: str) -> str:
-        """SHA-256 of a text, in hexadecimal digits, which are compared byte by byte."""
-        return f"sha2({text}, 256)"
 
     def lot(self, columns: Sequence[str]) -> str:
         """A random text for each row, of rows that differ in the columns: a digest of a new key and of the columns.
@@ -232,20 +196,20 @@ class Dialect(ABC):
         """
         texts = [f"CAST({name} AS {self.types[CandidateKind.TEXT]})" for name in columns]
         parts = [f"COALESCE(OCTET_LENGTH({text}) || ':' || {text}, '-')" for text in texts]
-        return self.digest(" || ".join([f"'{os.urandom(32).hex()}'", *parts]))
+        return self.digest.format(" || ".join([f"'{os.urandom(32).hex()}'", *parts]))
 
     def first(self, keys: Sequence[str], value: str, kind: CandidateKind) -> str:
         """The aggregate, of rows with the same keys, that is the value with the smallest lot; null if all are null."""
         drawn = f"{self.lot([*keys, value])} || CAST({value} AS {self.types[CandidateKind.TEXT]})"
         return f"CAST(SUBSTR(MIN({drawn}), 65) AS {self.types[kind]})"  # behind the 64 digits of the digest
 
-    def bit(self, place: str) -> str:
+    def bit_of(self, place: str) -> str:
         """A whole number of 64 bits in which only the bit of a place is set."""
-        return f"({self.whole(1)} << CAST({place} AS integer))"
+        return self.bit.format(self.whole(1), place)
 
     def one_bit(self, keys: Sequence[str], place: str) -> str:
         """The aggregate, of rows with the same keys, that is the bit of one of their places, below 62; or null."""
-        return self.bit(self.first(keys, place, CandidateKind.INTEGER))
+        return self.bit_of(self.first(keys, place, CandidateKind.INTEGER))
 
     def chosen(self, rows: str, keys: Sequence[str], column: str, kind: CandidateKind, *, most: int) -> str:
         """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
@@ -289,25 +253,27 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
         parts = zip(value.column.parts, (cell, *others), strict=True)
         texts = [_part(rule(Value(column, kind), each, dialect), kind, dialect) for (column, kind), each in parts]
         return "(" + f" || '{BETWEEN_PARTS}' || ".join(texts) + ")"
+    holds = Holds.ANYTHING if value.column.holds in dialect.arrive_as_text else value.column.holds
     match value:
         case Unit(column):
-            return f"CASE WHEN {unit_is_known(column, cell, dialect)} THEN {unit_key(column, cell, dialect)} END"
+            key, known = unit_rule(column, cell, dialect)
+            return f"CASE WHEN {known} THEN {key} END"
         case Value(column, kind):
-            return _value(cell, _held(column, dialect), kind, dialect)
+            return _value(cell, holds, kind, dialect)
         case Name(column, kind):
-            return _name(cell, _held(column, dialect), kind, dialect)
+            return _name(cell, holds, kind, dialect)
         case Number(column) if column.days:
             # Before the year 1 or after 9999, the first or the last day of these.
-            day = _value(cell, _held(column, dialect), CandidateKind.DATE, dialect)
+            day = _value(cell, holds, CandidateKind.DATE, dialect)
             nearest = f"GREATEST({dialect.day(date.min)}, LEAST({dialect.day(date.max)}, {day}))"
-            days = dialect.cast(dialect.days(nearest), dialect.types[CandidateKind.NUMBER])
+            days = dialect.days.format(nearest, dialect.day(DAY_ZERO))
+            days = dialect.cast(days, dialect.types[CandidateKind.NUMBER])
             return f"CASE WHEN ({day}) IS NOT NULL THEN {days} END"  # else null becomes the first day
         case Number(column):
-            return _number(cell, _held(column, dialect), dialect)
+            return _number(cell, holds, dialect)
         case Within(column, lower, upper):
-            held = _held(column, dialect)
             ends = [(sign, end) for sign, end in ((">=", lower), ("<=", upper)) if end is not None]
-            inside = (_compared(cell, held, *end, dialect) for end in ends)
+            inside = (_compared(cell, holds, *end, dialect) for end in ends)
             return f"CASE WHEN {' AND '.join(inside)} THEN 1 END"
         case Amount(column, scale, lower, upper) if column.holds is Holds.INTEGERS and scale == 1:
             # The same as below: what a double cannot hold is beyond both bounds. An engine that knows the smallest and
@@ -315,40 +281,27 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
             clipped = f"CASE WHEN {cell} < {lower} THEN {lower} WHEN {cell} > {upper} THEN {upper} ELSE {cell} END"
             return dialect.cast(clipped, dialect.amount)
         case Amount(column, scale, lower, upper):
-            number = _number(cell, _held(column, dialect), dialect)
-            nearest = dialect.half_even(dialect.product(f"({number})", float(scale)))
+            number = _number(cell, holds, dialect)
+            nearest = dialect.half_even.format(dialect.product(f"({number})", float(scale)))
             low, high = dialect.double(float(lower)), dialect.double(float(upper))
             clipped = dialect.cast(f"GREATEST({low}, LEAST({high}, {nearest}))", dialect.amount)
             return f"CASE WHEN ({number}) IS NOT NULL THEN {clipped} END"  # else null becomes a bound
 
 
-def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
-    """SQL for whether a row has a unit."""
+def unit_rule(column: Column, cell: str, dialect: Dialect) -> tuple[str, str]:
+    """SQL for the unit of a row, and for whether the row has one."""
     if column.each_row:
-        return "1 = 1"
-    name = _unit(cell, column.holds, dialect)
+        return dialect.row_number, "1 = 1"
     if column.holds in (Holds.TEXT, Holds.ANYTHING):
-        return f"{name} NOT IN ({_NOBODY})"
+        name = dialect.unit_text(cell)
+        return name, f"{name} NOT IN ({_NOBODY})"
     if column.holds in _FLOATS:
-        return f"{name} <> {dialect.double(float('nan'))}"
-    return dialect.known_decimal(name) if column.holds is Holds.DECIMALS else f"{name} IS NOT NULL"
-
-
-def unit_key(column: Column, cell: str, dialect: Dialect) -> str:
-    """SQL for the unit of a row, if `unit_is_known` holds."""
-    if column.each_row:
-        return dialect.row_number
-    return dialect.unit_key(_unit(cell, column.holds, dialect), column.holds)
-
-
-def _held(column: Column, dialect: Dialect) -> Holds:
-    return Holds.ANYTHING if column.holds in dialect.arrive_as_text else column.holds
-
-
-def _unit(cell: str, holds: Holds, dialect: Dialect) -> str:
-    if holds in (Holds.TEXT, Holds.ANYTHING):
-        return dialect.unit_text(cell)
-    return _double(cell, holds, dialect) if holds in _FLOATS else cell
+        name = _double(cell, column.holds, dialect)
+        return name, f"{name} <> {dialect.double(float('nan'))}"
+    if column.holds is Holds.DECIMALS:
+        return cell, dialect.known_decimal.format(cell)
+    key = dialect.key_of_bytes.format(cell) if column.holds is Holds.BYTES else cell
+    return key, f"{cell} IS NOT NULL"
 
 
 def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
@@ -380,7 +333,7 @@ def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str
     value = _value(cell, holds, kind, dialect)
     if kind is CandidateKind.TEXT:
         value = dialect.valid_text(cell)
-        return f"CASE WHEN {dialect.text_bytes(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"
+        return f"CASE WHEN {dialect.text_bytes.format(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"
     if kind is CandidateKind.NUMBER:
         largest = sys.float_info.max if holds in _FLOATS else math.nextafter(float(EXACT), 0.0)
         low, high = dialect.double(-largest), dialect.double(largest)

@@ -16,9 +16,8 @@ from dpselect.rows.columns import Column, Holds, Progress, check_names
 from dpselect.rows.duckdb.engine import candidate_table
 from dpselect.rows.failures import changed, reading
 from dpselect.rows.row_rules import Dialect, named_cells
-from dpselect.rows.statements import Found, Statement, is_interval
+from dpselect.rows.statements import Found, Statement
 from dpselect.summaries import CandidateKind
-from dpselect.summaries.dates import DAY_ZERO
 
 _TYPES = {
     Holds.INTEGERS: "bigint int smallint tinyint",
@@ -35,7 +34,7 @@ _TYPES = {
 }
 """The first words of Spark's names of types."""
 
-_NORMAL_FORM = "TRY_REFLECT('com.ibm.icu.text.Normalizer', 'compose', {}, false)"
+_NORMAL_FORM = "TRY_REFLECT('com.ibm.icu.text.Normalizer', 'compose', {0}, false)"
 
 
 class Spark(Dialect):
@@ -45,34 +44,22 @@ class Spark(Dialect):
     materialized = ""  # it computes such a query twice; whatever is random in it depends on the rows alone
     types: ClassVar = {**Dialect.types, CandidateKind.TEXT: "STRING"}
     amount = "decimal(38,0)"
+    matches = "REGEXP_LIKE({}, '(?s)^({})(?!.)')"  # in Java a dollar may be followed by a line break
+    key_of_bytes = "hex({})"
+    is_whole = "{0} = rint({0})"  # floor returns 64-bit numbers, and is an error beyond
+    half_even = "rint({})"
+    days = "DATEDIFF({}, {})"
+    bit = "shiftleft({}, CAST({} AS integer))"
 
     def __init__(self, *, may_reflect: bool = True) -> None:
-        self.may_reflect = may_reflect
+        """With the library of Unicode that Spark has in it, for its collations; without, text stays as it is."""
+        self.normal_form = f"COALESCE({_NORMAL_FORM}, {{0}})" if may_reflect else "{}"
 
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS string COLLATE UTF8_BINARY)"  # byte by byte, whatever the column's collation
 
     def valid_text(self, cell: str) -> str:
         return f"try_validate_utf8({self.text(cell)})"
-
-    def normal_form(self, text: str) -> str:
-        """By the library of Unicode that Spark has in it, for its collations. Where it may not be called, as it is."""
-        return f"COALESCE({_NORMAL_FORM.format(text)}, {text})" if self.may_reflect else text
-
-    def matches(self, text: str, pattern: str) -> str:
-        return f"REGEXP_LIKE({text}, '(?s)^({pattern})(?!.)')"  # in Java a dollar may be followed by a line break
-
-    def unit_key(self, name: str, holds: Holds) -> str:
-        return f"hex({name})" if holds is Holds.BYTES else name
-
-    def is_whole(self, number: str) -> str:
-        return f"{number} = rint({number})"  # floor returns 64-bit numbers, and is an error beyond
-
-    def half_even(self, number: str) -> str:
-        return f"rint({number})"
-
-    def days(self, date: str) -> str:
-        return f"DATEDIFF({date}, {self.day(DAY_ZERO)})"
 
     def first(self, keys: Sequence[str], value: str, kind: CandidateKind) -> str:
         """Whole numbers draw lots by XXH64. Its steps can be undone, so different ones of a unit have different lots.
@@ -84,9 +71,6 @@ class Spark(Dialect):
         key = self.whole(int.from_bytes(os.urandom(8), signed=True))
         lot = f"xxhash64({', '.join([key, *keys, value])})"
         return f"MIN_BY({value}, CASE WHEN {value} IS NOT NULL THEN {lot} END)"
-
-    def bit(self, place: str) -> str:
-        return f"shiftleft({self.whole(1)}, CAST({place} AS integer))"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -120,19 +104,18 @@ class SparkFrame:
         session = self.frame.sparkSession
         read = self._as_opened([*columns])
         read = read.select(*(_cell(self.frame, each).alias(name) for each, name in columns.items()))
-        views = {f"{name}_list": listed for name, listed in statement.lists.items() if not is_interval(listed)}
         mark = f"dpselect_{token_hex(8)}"  # others in this session may ask at the same time
         try:
             read.createOrReplaceTempView(f"{mark}_cells")
-            for name, listed in views.items():
+            for name, listed in statement.tables.items():
                 types = f"place bigint, candidate {Spark.types[listed.kind]}"
                 session.createDataFrame(candidate_table(listed), types).createOrReplaceTempView(f"{mark}_{name}")
             dialect = Spark(may_reflect=statement.reads["who"].column.holds is Holds.TEXT and _may_reflect(session))
-            front = ", ".join(f"{name} AS (SELECT * FROM {mark}_{name})" for name in views)
+            front = ", ".join(f"{name} AS (SELECT * FROM {mark}_{name})" for name in statement.tables)
             sql = f"SELECT * FROM ({statement.sql(dialect, cells, f'{mark}_cells')}) AS answer"
             found = session.sql(f"WITH {front} {sql}" if front else sql).toArrow()
         finally:
-            for name in ("cells", *views):
+            for name in ("cells", *statement.tables):
                 session.catalog.dropTempView(f"{mark}_{name}")
         return dict(zip(found.column_names, found.columns, strict=True))
 

@@ -15,18 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.rows.columns import Amount, Column, Condition, Grouping, check_match, check_numeric
-from dpselect.rows.row_rules import (
-    Dialect,
-    Name,
-    Number,
-    RowValue,
-    Unit,
-    Value,
-    Within,
-    rule,
-    unit_is_known,
-    unit_key,
-)
+from dpselect.rows.row_rules import Dialect, Name, Number, RowValue, Unit, Value, Within, rule, unit_rule
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -40,20 +29,13 @@ from dpselect.summaries import (
 Read = RowValue | tuple[Column, PublicCandidates] | None
 """What is read from a row: a value, one of a public list in a column, or nothing."""
 
-Found = Mapping[str, Any]
-"""The columns of a result as NumPy arrays; ``what`` of names as an Arrow array."""
-
-PLACE = CandidateKind.INTEGER
-"""The kind of a position in a public list."""
-
+Found = Mapping[str, Any]  # the columns of a result as NumPy arrays; ``what`` of names as an Arrow array
+PLACE = CandidateKind.INTEGER  # the kind of a position in a public list
 _CONDITION = "condition"
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
-MOST_PLACES = 62
-"""The bits of a whole number of 64 bits, >= 0, with one to spare."""
-
-_MOST_TOGETHER = 1024
-"""Places that are counted by one statement: engines have a largest number of columns."""
+MOST_PLACES = 62  # the bits of a whole number of 64 bits, >= 0, with one to spare
+_MOST_TOGETHER = 1024  # places that are counted by one statement: engines have a largest number of columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +61,7 @@ class Statement:
 
     Attributes:
         reads: what is read from each row, by name; ``who`` is the unit. Rows without one of them are left out.
-        lists: the public lists that some of these have to be in, by the same names. Engines know each as a table
-            ``<name>_list`` of ``candidate`` and ``place``, the position; unless `is_interval` says that there is none.
+        lists: the public lists that some of these have to be in, by the same names; see `tables`.
         body: the SQL, from SQL for the rows with ``who``, and with places instead of listed values.
         summary: what the result means.
         parts: for a cross table, the lists of its columns.
@@ -98,15 +79,20 @@ class Statement:
     places: Places | None = None
     reads_all: bool = True
 
+    @property
+    def tables(self) -> dict[str, PublicCandidates]:
+        """The lists, except intervals, as engines know them: tables of ``candidate`` and ``place``, the position."""
+        return {f"{name}_list": listed for name, listed in self.lists.items() if not is_interval(listed)}
+
     def sql(self, dialect: Dialect, cells: Mapping[str, Sequence[str]], table: str) -> str:
         """The statement in the words of an engine, over the `table`, in which each of `reads` is in some `cells`."""
         unit, (of_unit,) = self.reads["who"].column, cells["who"]
         values = {name: value for name, value in self.reads.items() if name != "who"}
-        read = [f"{unit_key(unit, of_unit, dialect)} AS who"]
+        key, known = unit_rule(unit, of_unit, dialect)  # it is known by the column, because a digest is costly
+        read = [f"{key} AS who"]
         for name, value in values.items():
             cell, *others = cells[name]
             read.append(f"{rule(value, cell, dialect, *others)} AS {name}")
-        known = unit_is_known(unit, of_unit, dialect)  # computed from the column, because a digest is costly
         shown = f"SELECT {', '.join(read)} FROM {table} WHERE {known}"
         selected, joins, needed = ["who"], "", list[str]()
         for name in values:
@@ -252,12 +238,7 @@ def units(
 
 
 def names(
-    *,
-    unit: Column,
-    column: Column,
-    kind: CandidateKind,
-    max_values_per_unit: int,
-    grouping: Grouping | None = None,
+    *, unit: Column, column: Column, kind: CandidateKind, max_values_per_unit: int, grouping: Grouping | None = None
 ) -> Statement:
     """How many units have each value that occurs. Proof: ``proofs/unknown_candidates.md``, claim 1."""
     check_match(column, kind, argument="kind")
@@ -433,7 +414,7 @@ def _words(
                 shared, used = len(words), 0
                 words.append(("bit_or({})", []))
             word, first = shared, used
-            words[word][1].append(_if_read(each, at, dialect.bit(f"{_place(of_it, at)} + {first}"), "0"))
+            words[word][1].append(_if_read(each, at, dialect.bit_of(f"{_place(of_it, at)} + {first}"), "0"))
             used += of_it.number
         bits += [(word, first + which) for which in range(of_it.number)]
     return [aggregate.format(" | ".join(sets)) for aggregate, sets in words], bits

@@ -28,7 +28,6 @@ from dpselect.rows.columns import (
     check_near,
     check_numeric,
     find_column,
-    name_kind,
     unit_of,
 )
 from dpselect.rows.duckdb.cells import compared, compared_pairs
@@ -82,8 +81,7 @@ class Engine(Protocol):
         ...
 
 
-Asked = Callable[[], Statement]
-"""A function of `dpselect.rows.statements`, with what it is asked with."""
+Asked = Callable[[], Statement]  # a function of `dpselect.rows.statements`, with what it is asked with
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -214,8 +212,11 @@ class Rows:
         return found.is_whole
 
     def name_kind(self, column: str, given: object, /) -> CandidateKind:
-        """The kind in which the values of `column` are read as names: the caller's, or else that of its type."""
-        return name_kind(self.check(column)) if given is None else candidate_kind(given)
+        """The kind in which the values of `column` are read as names: the caller's, or that of its type, or text."""
+        if given is not None:
+            return candidate_kind(given)
+        found = self.check(column)
+        return CandidateKind.INTEGER if found.is_whole else [CandidateKind.TEXT, *candidate_kinds(found)][-1]
 
     def check(self, column: str, *, argument: str = "column") -> Column:
         """The column that a question names, or `InvalidDataError`."""
@@ -315,8 +316,7 @@ class ColumnRows:
         return Grouping(both, groups.members.texts(), most, groups.listed)
 
 
-MOST_VALUES = 10_000
-"""Of a condition on rows. They are all written into the certificate."""
+MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the certificate
 
 
 class UnopenedTable:

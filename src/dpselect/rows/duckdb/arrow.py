@@ -41,8 +41,7 @@ _TYPES = {
 
 ARROW_TYPES = {holds: read for holds, (read, _) in _TYPES.items() if read}
 
-BATCH_ROWS = 1 << 17
-"""Rows in a batch, where there is a choice."""
+BATCH_ROWS = 1 << 17  # rows in a batch, where there is a choice
 
 
 def holds_of(type_: Any) -> Holds:
@@ -194,8 +193,8 @@ def text_array(values: list[str | None]) -> Array:
     try:
         return pa.array(values, pa.large_string())
     except UnicodeError:  # at least one has half of a surrogate pair: find out which ones
-        held = (None if value is None else str.encode(value, errors="surrogatepass") for value in values)
-        return pa.array(list(map(decoded, held)), pa.large_string())
+        held = [None if value is None else str.encode(value, errors="surrogatepass") for value in values]
+        return valid_text(pa.array(held, pa.large_binary()))
 
 
 def decoded(value: bytes | None, encoding: str = "utf-8") -> str | None:
@@ -223,8 +222,7 @@ def decimal_text(column: Array) -> Array:
     return pc.ascii_rtrim(pc.ascii_rtrim(text, characters="0"), characters=".")
 
 
-PIECE_BYTES = 1 << 24
-"""The most bytes of text written out at once, unless one row has more."""
+PIECE_BYTES = 1 << 24  # the most bytes of text written out at once, unless one row has more
 
 
 def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Sequence[str]) -> Iterator[RecordBatch]:

@@ -176,11 +176,8 @@ def short_units(column: Array) -> Array:
     >>> found[0].as_py(), found[3].as_py(), pc.binary_length(found).to_pylist(), len(found.unique())
     ('ann', None, [3, 65, 65, None], 4)
     """
-    if pa.types.is_large_binary(column.type):
-        return _replaced(column, _digest, longer_than=LONG_UNIT)
-    if pa.types.is_large_string(column.type):
-        return _replaced(column, lambda unit: _digest(unit.encode()).decode(), longer_than=LONG_UNIT)
-    return column
+    is_long = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
+    return _replaced(column, _digest, longer_than=LONG_UNIT) if is_long else column
 
 
 class Cell(NamedTuple):
@@ -239,5 +236,6 @@ def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -
     return pc.replace_with_mask(column, long, pa.array(values, column.type))
 
 
-def _digest(unit: bytes) -> bytes:
-    return blake2b(unit, digest_size=32).hexdigest().rjust(LONG_UNIT + 1, "0").encode()
+def _digest(unit: str | bytes) -> str:
+    written = unit.encode() if isinstance(unit, str) else unit
+    return blake2b(written, digest_size=32).hexdigest().rjust(LONG_UNIT + 1, "0")

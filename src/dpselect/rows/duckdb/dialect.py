@@ -24,6 +24,9 @@ class DuckDB(Dialect):
     """The words of DuckDB, and what it has to be asked before it can answer, on a connection."""
 
     amount = "BIGINT"  # sums have 128 bits
+    matches = "regexp_full_match({}, '{}')"
+    text_bytes = "strlen({})"
+    half_even = "round_even({}, 0)"
     arrive_as_text = frozenset({Holds.TEXT, Holds.DECIMALS, Holds.NOTHING})
 
     def __init__(self, connection: Connection | None = None) -> None:
@@ -35,20 +38,11 @@ class DuckDB(Dialect):
     def unit_text(self, cell: str) -> str:
         return cell  # `cells.unit_names` has made it
 
-    def text_bytes(self, text: str) -> str:
-        return f"strlen({text})"
-
     def written(self, text: str, kind: CandidateKind) -> str:
         return super().written(text, kind) if kind is CandidateKind.DATE else text  # `cells` has left out other numbers
 
-    def matches(self, text: str, pattern: str) -> str:
-        return f"regexp_full_match({text}, '{pattern}')"
-
     def whole_double(self, number: str) -> str:
-        return f"CASE WHEN {self.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"  # null beyond 64 bits
-
-    def half_even(self, number: str) -> str:
-        return f"round_even({number}, 0)"
+        return f"CASE WHEN {self.is_whole.format(number)} THEN TRY_CAST({number} AS BIGINT) END"  # null beyond 64 bits
 
     def amounts(self, number: int) -> str:
         return f"({number})::HUGEINT"
@@ -74,7 +68,7 @@ class DuckDB(Dialect):
 
     def one_bit(self, keys: Sequence[str], place: str) -> str:
         """The place is the last six bits of its lot: `min` of 64 bits takes three quarters of the time of 128."""
-        return self.bit(f"(min(({self.lot([*keys, place])} & {2**64 - 64}::UBIGINT) | ({place})::UBIGINT) & 63)")
+        return self.bit_of(f"(min(({self.lot([*keys, place])} & {2**64 - 64}::UBIGINT) | ({place})::UBIGINT) & 63)")
 
     def few(self, rows: str, keys: Sequence[str], by: str, kept: str, most: int) -> str:
         whose, lot = ", ".join(keys), self.lot([*keys, f"hash({by})"])

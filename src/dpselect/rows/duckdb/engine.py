@@ -23,21 +23,13 @@ from dpselect.rows.duckdb.dialect import DuckDB
 from dpselect.rows.duckdb.scan import Scan, Source
 from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Name, Unit, Value
-from dpselect.rows.statements import Found, Statement, is_interval
+from dpselect.rows.statements import Found, Statement
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Answer = TypeVar("Answer")
 Query = Callable[[Connection], Answer]
 
 _POLL_SECONDS = 0.1
-
-_ARROW_TYPES = {
-    CandidateKind.INTEGER: "int64",
-    CandidateKind.NUMBER: "float64",
-    CandidateKind.TEXT: "large_string",
-    CandidateKind.DATE: "date32",
-    CandidateKind.BOOLEAN: "bool",
-}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,9 +95,8 @@ def _found(
 ) -> list[Found]:
     found: list[Found] = []
     for statement, names in zip(asked, cells, strict=True):
-        for name, listed in statement.lists.items():
-            if not is_interval(listed):
-                connection.register(f"{name}_list", candidate_table(listed))
+        for name, listed in statement.tables.items():
+            connection.register(name, candidate_table(listed))
         sql = statement.sql(DuckDB(connection), names, "rows")
         if statement.named is None:
             found.append(connection.execute(sql).fetchnumpy())
@@ -120,8 +111,8 @@ def candidate_table(candidates: PublicCandidates) -> Any:
     values = candidates.values
     if isinstance(values, range):
         values = np.fromiter(values, np.int64, len(values))
-    is_whole = isinstance(values, np.ndarray)
-    listed = of_numpy(values) if is_whole else pa.array(values, _ARROW_TYPES[candidates.kind])
+    type_ = pa.large_string() if candidates.kind is CandidateKind.TEXT else None
+    listed = of_numpy(values) if isinstance(values, np.ndarray) else pa.array(values, type_)
     return pa.table({"place": of_numpy(np.arange(len(values))), "candidate": listed})
 
 
@@ -142,7 +133,12 @@ def answer(
     if scan.paths and not isinstance(running.exception(), duckdb.OutOfMemoryException | MemoryError | None):
         scan.paths = ()  # the engine cannot read the files: the stream may succeed, or give a precise error
         running = _ask(scan, query, progress, memory_limit)
-    with TranslatedErrors(lambda error: scan.failure or unanswered(_as_our_own(error), scan.shown, hint="")):
+
+    def said(error: BaseException) -> SelectionError:
+        ran_out = isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException)  # of memory or of disk
+        return scan.failure or unanswered(MemoryError() if ran_out else error, scan.shown, hint="")
+
+    with TranslatedErrors(said):
         try:
             return running.result()
         finally:
@@ -199,10 +195,3 @@ def _outlast(running: Future[Any], connection: Connection) -> None:
         with suppress(KeyboardInterrupt):
             connection.interrupt()  # repeated, because between two statements it has no effect
             wait([running], timeout=_POLL_SECONDS / 5)
-
-
-def _as_our_own(error: BaseException) -> BaseException:
-    """The engine's error for full memory or disk as Python's `MemoryError`."""
-    import duckdb
-
-    return MemoryError() if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) else error
