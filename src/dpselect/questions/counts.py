@@ -60,8 +60,6 @@ class Count(Question, name="count"):
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> release = people.count("age", between=(65, 120), epsilon=1.0)
-    >>> abs(release.value - 1336) < 50  # 1336 in truth
-    True
     >>> print(release.accuracy)
     With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
     """
@@ -135,7 +133,6 @@ class Count(Question, name="count"):
 
     @property
     def usable_units(self) -> PublicCondition:
-        """Those with a number, between the bounds or not."""
         return summaries.PublicCondition(is_number=True)
 
     def released(self, summary: int, /) -> Drawn:
@@ -175,8 +172,6 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> release = people.histogram("education_num", candidates=range(1, 17), epsilon=1.0)
-    >>> abs(release.value[8] - 10501) < 50  # 10501 in truth
-    True
     >>> print(release.accuracy)
     With 99% confidence each released count is within 7 of the truth, counting at most 1 value of each person_id.
     >>> abs(people.histogram("age", bins=[0, 18, 65, 120], epsilon=1.0).value[2] - 1336) < 30  # 1336 in truth

@@ -58,13 +58,9 @@ class BestFeatures(ListQuestion, name="best_features"):
 
     @property
     def moved(self) -> Sensitivity:
-        """How much one row can change the score of any feature: the highest weight, in weighted rows.
-
-        Proof: ``proofs/feature_scores.md``.
-        """
-        return Sensitivity.one_way(
-            positive_sensitivity(max(self.weights)), self.neighbours, proof="proofs/feature_scores.md"
-        )
+        """The highest weight, in weighted rows: how much one row can change the score of any feature."""
+        highest = positive_sensitivity(max(self.weights))
+        return Sensitivity.one_way(highest, self.neighbours, proof="proofs/feature_scores.md")
 
     @cached_property
     def mechanism(self) -> TopKPlan:
@@ -93,11 +89,8 @@ class BestFeatures(ListQuestion, name="best_features"):
         return f"out of {counted(release.candidates['count'], 'feature')}"
 
 
-HIGHEST_WEIGHT = 1 << 20
-"""Of a class: weighted counts of any table that fits into memory stay far below 2^63."""
-
-MOST_CELLS = 1 << 24
-"""Of the table of bins and classes that is counted for one feature."""
+HIGHEST_WEIGHT = 1 << 20  # of a class: weighted counts of any table that fits into memory stay far below 2^63
+MOST_CELLS = 1 << 24  # of the table of bins and classes that is counted for one feature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,8 +176,6 @@ class Mean(Moment, name="mean"):
     >>> release = people.mean("age", bounds=(0, 120), step=0.5, epsilon=1.0)
     >>> abs(release.value - 38.58) < 0.1  # 38.58 in truth
     True
-    >>> abs(release.usable.count - 32_561) < 30
-    True
     """
 
     asks = "What is the mean?"

@@ -201,8 +201,6 @@ class Quantile(Median, name="quantile"):
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> release = people.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
-    >>> 57 <= release.value <= 59  # 58 in truth
-    True
     >>> print(release.accuracy)
     With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
     counting at most 1 row of each person_id.
@@ -288,10 +286,9 @@ class Quantiles(Between, name="quantiles"):
 
     @property
     def _noise_made_for(self) -> dict[str, Any]:
-        """The range by which one unit moves scores apart (with halving, at all nodes of a depth), if not clear from the
-        sensitivity.
+        """The range by which one unit moves scores apart, unless the sensitivity tells it; halving: at all of a depth.
 
-        Under another relation the number differs, so that no certificate can be edited to claim that relation.
+        Under another relation it differs, so that no certificate can be edited to claim that relation.
         """
         mechanism = self.mechanism
         if mechanism.method == "halving":
@@ -344,8 +341,6 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> release = people.upper_bound("hours_per_week", step=1, epsilon=0.5)
-    >>> release.value > 80  # the largest value is 99
-    True
     >>> print(release.accuracy)
     With 99% confidence at most 48 values of hours_per_week are above the released bound, counting at most 1 row of each
     person_id.

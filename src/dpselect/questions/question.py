@@ -151,13 +151,9 @@ class Question(ABC):
         """What the certificate will contain, except the answer."""
 
     def stated(self, moved: Sensitivity, *proofs: str, error_bound: float | None, **more: Any) -> Terms:
-        """The same, of what draws once, at the whole cost.
+        """The same, of what draws once, where one unit can change what is drawn from by `moved`.
 
-        Args:
-            moved: how much one unit can change what is drawn from.
-            proofs: pages that prove the draw.
-            error_bound: see `Release.error_bound`.
-            more: other fields of `Terms`.
+        Other fields of `Terms` are given by name; `proofs` are the pages that prove the draw.
         """
         draws = self.mechanism
         about: dict[str, Any] = {"task": self.name, "mechanism": type(draws).__name__, "epsilon": draws.epsilon}

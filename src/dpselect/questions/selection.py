@@ -63,10 +63,7 @@ class Counted(ListQuestion):
 
     @cached_property
     def moved(self) -> Sensitivity:
-        """How much one unit can change the counts, and so their negatives.
-
-        Proof: ``proofs/counting.md``, claims 1, 2 and 4.
-        """
+        """How much one unit can change counts, and so their negatives: ``proofs/counting.md``, claims 1, 2 and 4."""
         return Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md")
 
     @cached_property
@@ -86,13 +83,22 @@ class Counted(ListQuestion):
         check_useful(order.noise, n)
         return order
 
-    def arguments(self, plan: TopKPlan | None = None) -> dict[str, Any]:
+    @cached_property
+    @abstractmethod
+    def plan(self) -> PermuteAndFlip | TopKPlan:
+        """A draw for each value, where noise is not added `once`."""
+
+    @cached_property
+    def mechanism(self) -> PermuteAndFlip | TopKPlan | NoisyOrder:
+        return self.plan if self.once is None else self.once
+
+    def arguments(self) -> dict[str, Any]:
         """What a certificate says of how the order was decided; nothing if the caller left nothing to decide."""
         order, most = self.once, self.max_values_per_unit
-        if order is plan is None and most is None and not self.with_counts:
-            return {}
-        is_at_once = plan is not None and plan.is_at_once
-        rule = (GAUSSIAN_ONCE if order.delta else ONCE) if order is not None else ORDER if is_at_once else EACH
+        if order is not None:
+            rule = GAUSSIAN_ONCE if order.delta else ONCE
+        else:
+            rule = ORDER if getattr(self.plan, "is_at_once", False) else EACH
         return {
             **({"k": self.answers} if rule != EACH and self.gives_list else {}),
             **({} if most is None else {"max_values_per_unit": most}),
@@ -121,12 +127,19 @@ class Counted(ListQuestion):
     def each_drawn(self) -> Terms:
         """The terms of a draw for each value."""
 
-    def drawn_once(self, order: NoisyOrder, summary: CandidateCounts) -> Drawn:
-        """The selected candidates, best first, and their noisy counts; negative ones are released as 0."""
-        ranked = order.select(summary.counts, rarest=self.rarest)
-        counts = [*map(released_count, ranked.counts)]
-        answer: list[Value] = [self.choices[position] for position in ranked.positions]
+    def released(self, summary: CandidateCounts, /) -> Drawn:
+        if self.once is None:
+            drawn = cast(Any, self.plan).select(self.scores(summary))
+            positions, counts = drawn if self.gives_list else [drawn], None
+        else:
+            positions, noisy = self.once.select(summary.counts, rarest=self.rarest)
+            counts = [*map(released_count, noisy)]
+        answer: list[Value] = [self.choices[position] for position in positions]
         return Drawn(answer if self.gives_list else answer[0], counted=counts)
+
+    def scores(self, summary: CandidateCounts) -> Any:
+        """How good each candidate is: its count, or for the rarest its negative."""
+        return -summary.counts if self.rarest else summary.counts
 
 
 _ROUND_PROOFS = {
@@ -139,15 +152,9 @@ _ROUND_PROOFS = {
 
 def top_k_plan(question: Any, epsilon: float, moved: Sensitivity) -> TopKPlan:
     """How its `k` winners are drawn: the mechanism of a round, the number of rounds, and the total cost."""
-    return mechanisms.plan_top_k(
-        len(question.choices),
-        question.answers,
-        epsilon=epsilon,
-        delta=question.delta,
-        sensitivity=moved.value,
-        monotonic=moved.monotonic,
-        neighbours=moved.neighbours,
-    )
+    how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
+    cost: dict[str, Any] = {"epsilon": epsilon, "delta": question.delta, "sensitivity": moved.value}
+    return mechanisms.plan_top_k(len(question.choices), question.answers, **cost, **how)
 
 
 def terms_of_plan(question: Any, plan: TopKPlan, moved: Sensitivity, arguments: dict[str, Any]) -> Terms:
@@ -173,31 +180,20 @@ class Best(Counted):
     """A question whose answer is the best candidate: permute-and-flip on counts of distinct units."""
 
     @cached_property
-    def mechanism(self) -> PermuteAndFlip | NoisyOrder:
-        if self.once is not None:
-            return self.once
+    def plan(self) -> PermuteAndFlip:
         moved = self.moved
         how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
         return mechanisms.PermuteAndFlip(epsilon=self.of_selection, sensitivity=moved.value, **how)
 
     def each_drawn(self) -> Terms:
-        mechanism, choices = cast("PermuteAndFlip", self.mechanism), self.choices
+        choices = self.choices
         return self.stated(
             self.moved,
             "proofs/permute_and_flip.md",
             candidates=choices.description(),
-            error_bound=mechanism.error_bound(len(choices), confidence=CONFIDENCE),
+            error_bound=self.plan.error_bound(len(choices), confidence=CONFIDENCE),
             arguments=self.arguments(),
         )
-
-    def released(self, summary: CandidateCounts, /) -> Drawn:
-        if self.once is not None:
-            return self.drawn_once(self.once, summary)
-        return Drawn(self.choices[cast("PermuteAndFlip", self.mechanism).select(self.scores(summary))])
-
-    def scores(self, summary: CandidateCounts) -> Any:
-        """How good each candidate is: its count, or for the rarest its negative."""
-        return -summary.counts if self.rarest else summary.counts
 
     best: ClassVar[str] = "the count of the released {column} is within {bound:,} of the best"
 
@@ -378,20 +374,10 @@ class TopK(Counted, name="top_k"):
 
     @cached_property
     def plan(self) -> TopKPlan:
-        """The mechanism of a round, the number of rounds, and the total cost; if noise is not added `once`."""
         return top_k_plan(self, self.of_selection, self.moved)
 
-    @cached_property
-    def mechanism(self) -> TopKPlan | NoisyOrder:
-        return self.plan if self.once is None else self.once
-
     def each_drawn(self) -> Terms:
-        return terms_of_plan(self, self.plan, self.moved, self.arguments(self.plan))
-
-    def released(self, summary: CandidateCounts, /) -> Drawn:
-        if self.once is not None:
-            return self.drawn_once(self.once, summary)
-        return Drawn([self.choices[position] for position in self.plan.select(summary.counts)])
+        return terms_of_plan(self, self.plan, self.moved, self.arguments())
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

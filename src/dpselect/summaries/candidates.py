@@ -134,13 +134,11 @@ class PublicCandidates:
 
     @classmethod
     def given(cls, candidates: object, *, argument: str = "candidates") -> PublicCandidates:
-        """`candidates` as the caller gave them.
+        """`candidates` as the caller gave them; `argument` is their name in errors.
 
-        Args:
-            candidates: a ``range``, or a list, tuple, set (which is sorted), iterator or one-dimensional array (NumPy,
-                pandas, Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a
-                frame of one such column.
-            argument: their name in errors.
+        A ``range``, or a list, tuple, set (which is sorted), iterator or one-dimensional array (NumPy, pandas, Polars,
+        Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a frame of one such
+        column.
 
         Raises:
             InvalidCandidatesError: missing, empty, duplicated, mixed, with a missing value inside, or too many. The
@@ -172,7 +170,7 @@ class PublicCandidates:
         if isinstance(candidates, range):
             return cls(CandidateKind.INTEGER, _checked_range(candidates))
         given: Any = candidates
-        array: NDArray[Any] | None = given if isinstance(given, np.ndarray) else None
+        array = cast("NDArray[Any] | None", given if isinstance(given, np.ndarray) else None)
         if array is not None and array.ndim != 1:
             raise _refusal(array, "a one-dimensional array")
         if array is not None and array.dtype.kind in "iu":

@@ -106,7 +106,6 @@ MOST_BINS = 1 << 20
 MOST_EDGES = 10_001
 
 _TENS = range(-9, 18)  # powers of ten that begin a factor of ten which is cut into growing bins
-_MOST_PER_TEN = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +169,13 @@ class PublicBins:
         """Bins of all numbers, without bounds: the same number of bins from 10 to 100 as from 0.01 to 0.1.
 
         Zero has a bin of its own. For each sign, so have numbers with an absolute value below 10^-9, and those from
-        10^18 on.
-
-        Raises:
-            InvalidParameterError: `bins`, those of each factor of ten, is not a whole number from 1 to 1000.
+        10^18 on. Each factor of ten has so many `bins`, from 1 to 1000.
 
         >>> bins = PublicBins.growing(1)
         >>> (bins.places(np.array([-20.0, 0.0, 0.02, 0.07, 3.0, 20.0, 90.0])) - bins.places(np.array([0.0]))).tolist()
         [-12, 0, 9, 9, 11, 12, 12]
         """
-        return cls(_growing_edges(positive_count(bins, "bins", at_most=_MOST_PER_TEN)))
+        return cls(_growing_edges(positive_count(bins, "bins", at_most=1000)))
 
     @property
     def count(self) -> int:
@@ -243,11 +239,10 @@ class PublicClip:
 
     @classmethod
     def given(cls, column: object, clip: object, *, scale: object = 1) -> PublicClip:
-        """The clip given by the caller; floats are read as decimals.
+        """The clip given by the caller, in the unit of the column; floats are read as decimals.
 
         Raises:
-            InvalidParameterError: `clip` is not two numbers in the unit of the column, the smaller first, whose
-                products with `scale` are whole and from -2^31 to 2^31; or `scale` is not a decimal number > 0.
+            InvalidParameterError: the products of two bounds with `scale` > 0 are not whole, or beyond 2^31.
         """
         if not isinstance(column, str):
             raise InvalidParameterError("sum", column, "the name of a column, as text")

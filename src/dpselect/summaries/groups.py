@@ -141,12 +141,7 @@ class PublicGroups:
 
     @classmethod
     def given(cls, by: object, groups: object, max_groups_per_unit: object) -> PublicGroups:
-        """The groups given by the caller.
-
-        Raises:
-            InvalidCandidatesError: `groups` is not a valid public list; the rules are those of candidates.
-            InvalidParameterError: `by` is no name, or `max_groups_per_unit` is not a whole number from 1 to the
-                number of groups.
+        """The groups given by the caller, by the rules of candidates; a unit is in at most as many as there are.
 
         >>> PublicGroups.given("city", ["Oslo", "Rome"], 1).members
         PublicCandidates(<2 text>)
@@ -162,9 +157,8 @@ class PublicGroups:
             raise InvalidParameterError("by", by, "the name of the column with the group of each row, as text")
         if len(members) > MOST_GROUPS:
             raise InvalidParameterError("groups", Shown(f"<{len(members):,} groups>"), f"at most {MOST_GROUPS:,}")
-        most = positive_count(
-            max_groups_per_unit, "max_groups_per_unit", at_most=len(members), at_most_what="the number of groups"
-        )
+        n, what = len(members), "the number of groups"
+        most = positive_count(max_groups_per_unit, "max_groups_per_unit", at_most=n, at_most_what=what)
         return cls(by, members, most)
 
     def check_size(self, candidates: int) -> None:

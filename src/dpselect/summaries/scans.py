@@ -85,11 +85,9 @@ class PrivateNumbers:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateCounts(PrivateNumbers):
-    """How many different units have a row with each candidate.
+    """How many different units have a row with each candidate, in the candidates' order.
 
-    Attributes:
-        counts: shape ``(n,)``, int64, read-only; one entry for each candidate, in the candidates' order. Adding all
-            rows of one more unit raises each entry by 0 or 1 (proof: ``proofs/counting.md``).
+    Adding all rows of one more unit raises each entry by 0 or 1 (proof: ``proofs/counting.md``).
 
     >>> CandidateCounts(np.array([3, 0, 41]))
     CandidateCounts(<3 private numbers>)
@@ -100,12 +98,10 @@ class CandidateCounts(PrivateNumbers):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateTotals(PrivateNumbers):
-    """A sum for each candidate: of the units' clipped amounts, or of the weights of rows.
+    """A sum for each candidate, in the candidates' order: of the units' clipped amounts, or of the weights of rows.
 
-    Attributes:
-        totals: shape ``(n,)``, int64, read-only; one entry for each candidate, in the candidates' order. Adding all
-            rows of one more unit moves each entry by a whole number between the lower and the upper bound of one
-            unit's amount, or by 0 (proof: ``proofs/clipped_sums.md``).
+    Adding all rows of one more unit moves each entry by a whole number between the lower and the upper bound of one
+    unit's amount, or by 0 (proof: ``proofs/clipped_sums.md``).
 
     >>> CandidateTotals(np.array([300, -5, 0]))
     CandidateTotals(<3 private numbers>)
@@ -120,9 +116,8 @@ class NameCounts(PrivateNumbers):
 
     Attributes:
         names: an Arrow array of different values without nulls, in an order without meaning.
-        counts: shape ``(n,)``, int64, read-only, all at least 1; one entry for each name. Adding all rows of one more
-            unit raises at most as many counts as a unit has values by 1, from 0 for a name that was not there (proof:
-            ``proofs/unknown_candidates.md``).
+        counts: one for each name, all at least 1. Adding all rows of one more unit raises at most as many counts as a
+            unit has values by 1, from 0 for a name that was not there (proof: ``proofs/unknown_candidates.md``).
         kind: the kind of the names.
 
     >>> NameCounts(["oslo", "rome"], np.array([3, 1]), kind=CandidateKind.TEXT)
@@ -147,9 +142,9 @@ class UnitValues(PrivateNumbers):
     """Numbers, at most a few of each unit.
 
     Attributes:
-        values: shape ``(n,)``, float64, read-only, within the bounds of `domain`, in an order without meaning.
-            Their number is as private as they are. Adding all rows of one more unit adds at most
-            `max_rows_per_unit` values and changes no other (proof: ``proofs/unit_values.md``).
+        values: within the bounds of `domain`, in an order without meaning; their number is as private as they are.
+            Adding all rows of one more unit adds at most `max_rows_per_unit` values and changes no other (proof:
+            ``proofs/unit_values.md``).
         domain: the public set they were clipped into.
         max_rows_per_unit: the most values one unit has among them.
 
