@@ -131,8 +131,8 @@ class Median(Between, name="median"):
 
     @property
     def share(self) -> float:
-        """The share of the values below the answer: the level of `Quantile`."""
-        return quantile_level(getattr(self, "level", 0.5))
+        """The share of the values below the answer."""
+        return 0.5
 
     @cached_property
     def mechanism(self) -> QuantileMechanism:
@@ -214,6 +214,10 @@ class Quantile(Median, name="quantile"):
     page = "quantiles"
 
     level: Level
+
+    @property
+    def share(self) -> float:
+        return quantile_level(self.level)
 
 
 class Quantiles(Between, name="quantiles"):

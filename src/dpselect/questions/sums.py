@@ -23,7 +23,7 @@ from dpselect.arguments import (
     WithCounts,
 )
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
+from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import ListQuestion, NumbersQuestion, Question, from_rows
 from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, as_text, counted, is_number
 
@@ -36,7 +36,7 @@ _MOST_ERROR = 10**15
 
 
 class OfAmounts(Question):
-    """A question about clipped amounts of units. Its subclasses are questions."""
+    """A question about clipped amounts of units. Its subclasses are questions. Proof: ``proofs/clipped_sums.md``."""
 
     if TYPE_CHECKING:  # declared by each, in its place among the others
         clip: Clip
@@ -49,12 +49,29 @@ class OfAmounts(Question):
         """The column to sum, and how much one unit may add."""
         return summaries.PublicClip.given(getattr(self, "sum", self.column), self.clip, scale=self.scale)
 
-    def stated_in_units(self, proof: str, *, error: float, **more: Any) -> Terms:
-        """The contents of the certificate; sensitivity and error bound are in the unit of the column.
+    @property
+    def spread(self) -> int:
+        """The width of the range of amounts that a unit may add to a candidate, including 0."""
+        clip = self.amounts
+        return max(clip.upper, 0) - min(clip.lower, 0)
 
-        Proof: ``proofs/clipped_sums.md``.
+    @cached_property
+    def moved(self) -> Sensitivity:
+        """How much one unit can change any sum, in scaled whole numbers.
+
+        A unit adds an amount from `lower` to `upper` to some candidates and nothing to the others. If one unit is added
+        that is the larger of the two bounds' magnitudes, and monotone if they have one sign; if one is replaced, sums
+        also move by the distance from one amount to another, and 0 is an amount, too.
         """
-        amounts, moved = self.amounts, sum_sensitivity(self.amounts, self.neighbours)
+        clip, is_added = self.amounts, self.neighbours is Neighbours.ADD_REMOVE
+        most = max(abs(clip.lower), abs(clip.upper)) if is_added else self.spread
+        one_way = is_added and (clip.lower >= 0 or clip.upper <= 0)
+        proof = "proofs/clipped_sums.md"
+        return Sensitivity(float(most), monotonic=one_way, neighbours=self.neighbours, proof=proof)
+
+    def stated_in_units(self, proof: str, *, error: float, **more: Any) -> Terms:
+        """The contents of the certificate; sensitivity and error bound are in the unit of the column."""
+        amounts, moved = self.amounts, self.moved
         return self.stated(
             replace(moved, value=amounts.in_units(moved.value)),
             proof,
@@ -105,7 +122,7 @@ class Sum(OfAmounts, name="sum"):
     @cached_property
     def mechanism(self) -> GeometricMechanism:
         """In scaled whole numbers."""
-        moved = int(sum_sensitivity(self.amounts, self.neighbours).value)
+        moved = int(self.moved.value)
         mechanism = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
         if Fraction(mechanism.error_bound(CONFIDENCE)) / self.amounts.scale > _MOST_ERROR:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful sum")
@@ -183,10 +200,12 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
     def mechanism(self) -> PermuteAndFlip:
         """For half of epsilon if counts are wanted and cost the other half.
 
-        At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
+        The noise is scaled to how much one unit can change the difference between two sums, which is less than twice
+        the sensitivity if the bounds have opposite signs: one sum then gains at most `upper`, and another loses at most
+        the magnitude of `lower`. The factor is in this range already, so the mechanism adds none.
         """
         part = mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
-        spread = sum_range(self.amounts, self.neighbours)
+        spread = self.neighbours.changed(self.spread)
         return mechanisms.PermuteAndFlip(epsilon=part, sensitivity=spread, monotonic=True)
 
     @cached_property
@@ -305,47 +324,3 @@ def clipped(release: Planned) -> str:
     """How much one unit may add to a sum, in the unit of the column."""
     low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
     return f"from {low} to {high}"
-
-
-def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Sensitivity:
-    """How much one unit can change any sum, in scaled whole numbers.
-
-    A unit adds an amount from `lower` to `upper` to some candidates and nothing to the others. If one unit is added
-    that is the larger of the two bounds' magnitudes, and monotone if they have one sign; if one is replaced, sums also
-    move by the distance from one amount to another, and 0 is an amount, too.
-
-    Proof: ``proofs/clipped_sums.md``.
-
-    >>> from dpselect.summaries import PublicClip
-    >>> sum_sensitivity(PublicClip.given("paid", (-2, 5))).value
-    5.0
-    >>> sum_sensitivity(PublicClip.given("paid", (-2, 5)), Neighbours.REPLACE_ONE).value
-    7.0
-    """
-    relation = neighbouring_relation(neighbours)
-    if relation is Neighbours.REPLACE_ONE:
-        return Sensitivity(float(_spread(clip)), monotonic=False, neighbours=relation, proof="proofs/clipped_sums.md")
-    most = max(abs(clip.lower), abs(clip.upper))
-    one_way = clip.lower >= 0 or clip.upper <= 0
-    return Sensitivity(float(most), monotonic=one_way, neighbours=relation, proof="proofs/clipped_sums.md")
-
-
-def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> int:
-    """How much one unit can change the difference between two sums, in scaled whole numbers; the noise is scaled to it.
-
-    It is less than twice the sensitivity if the bounds have opposite signs: one sum then gains at most `upper`, and
-    another loses at most the magnitude of `lower`.
-
-    Proof: ``proofs/clipped_sums.md``.
-
-    >>> from dpselect.summaries import PublicClip
-    >>> clip = PublicClip.given("paid", (-2, 5))
-    >>> sum_range(clip), sum_range(clip, Neighbours.REPLACE_ONE)
-    (7, 14)
-    """
-    return neighbouring_relation(neighbours).changed(_spread(clip))
-
-
-def _spread(clip: PublicClip) -> int:
-    """The width of the range of amounts that a unit may add to a candidate, including 0."""
-    return max(clip.upper, 0) - min(clip.lower, 0)
