@@ -19,7 +19,7 @@ from dpselect.accounting import (
 from dpselect.accounting.filter import Limits
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import Account, refusal
+from dpselect.ledger.accounts import Account, refusal, terms_of_new
 from dpselect.mechanisms import plan_top_k
 
 
@@ -30,7 +30,8 @@ def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
 def account(epsilon: float, delta: float, spent: float = 0.0) -> Account:
     limit = Fraction(epsilon)
     limits = Limits.new(epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
-    new = Account.new("a", 1, neighbours=Neighbours.ADD_REMOVE, limits=limits, epsilon=limit, unit=None).next()
+    terms = terms_of_new("a", 1, neighbours=Neighbours.ADD_REMOVE, limits=limits)
+    new = Account.unopened(terms, epsilon=limit, unit=None).next()
     return new.next(total=limits.cost(PureEvent(epsilon=spent))) if spent else new
 
 

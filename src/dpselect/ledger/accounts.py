@@ -129,23 +129,6 @@ class Account:
     terms: str = field(repr=False)
 
     @classmethod
-    def new(
-        cls, name: str, number: int, *, neighbours: Neighbours, limits: Limits, epsilon: Fraction, unit: str | None
-    ) -> Self:
-        """An account of no entries yet."""
-        terms = canonical(
-            {
-                "number": number,
-                "name": name,
-                "neighbours": str(neighbours),
-                "delta": str(limits.delta),
-                "set_aside": str(limits.set_aside),
-                "orders": [[repr(each.order), str(each.share)] for each in limits.orders],
-            }
-        )
-        return cls.unopened(terms, epsilon=epsilon, unit=unit)
-
-    @classmethod
     def unopened(cls, terms: str, *, epsilon: Fraction, unit: str | None) -> Self:
         """The account of no entries yet on these terms."""
         fixed = _terms_of(terms)
@@ -262,6 +245,13 @@ def is_state(text: str) -> bool:
         return _state_text(**_state_of(text)) == text
     except UNREADABLE:
         return False
+
+
+def terms_of_new(name: str, number: int, *, neighbours: Neighbours, limits: Limits) -> str:
+    """The text of what is fixed in an account."""
+    orders = [[repr(each.order), str(each.share)] for each in limits.orders]
+    held = {"number": number, "name": name, "neighbours": str(neighbours), "orders": orders}
+    return canonical({**held, "delta": str(limits.delta), "set_aside": str(limits.set_aside)})
 
 
 @functools.lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from dpselect.accounting.filter import Cost, Limits
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import Account, Head, exact_fraction, refusal
+from dpselect.ledger.accounts import Account, Head, exact_fraction, refusal, terms_of_new
 from dpselect.ledger.anchor import EXPECTED, anchor_of
 from dpselect.ledger.entries import AHEAD, BEGINS, Entry, Receipt, charged_ahead, followed, receipt_of
 from dpselect.ledger.requests import (
@@ -225,7 +225,8 @@ class Ledger:
                 book.refuse_missing([name])
             number = 1 + (book.connection.scalar("SELECT max(number) FROM dpselect_accounts") or 0)
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
-            return book.open(Account.new(name, number, neighbours=relation, limits=limits, epsilon=limit, unit=unit))
+            terms = terms_of_new(name, number, neighbours=relation, limits=limits)
+            return book.open(Account.unopened(terms, epsilon=limit, unit=unit))
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
         """Raise or lower the limit, by an entry of its own.

@@ -250,16 +250,13 @@ class Server:
     @contextmanager
     def reading(self) -> Generator[Transaction]:
         """A transaction that sees one state. It may take long, but each answer has a time limit."""
-        with self._begun(psycopg.IsolationLevel.REPEATABLE_READ, is_reader=True) as (_, transaction):
+        with self._begun(is_reader=True) as (_, transaction):
             yield transaction
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[Transaction]:
-        """A transaction that is committed if the block ends without an error.
-
-        Whoever gets the lock of an account reads what the last holder wrote; a stricter isolation would fail instead.
-        """
-        with self._begun(psycopg.IsolationLevel.READ_COMMITTED, is_reader=False) as (session, transaction):
+        """A transaction that is committed if the block ends without an error."""
+        with self._begun(is_reader=False) as (session, transaction):
             yield transaction
             session.refuse_late()
             session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
@@ -269,15 +266,18 @@ class Server:
                 raise failed(error, committing=True).of(self.shown) from None
 
     @contextmanager
-    def _begun(
-        self, isolation: psycopg.IsolationLevel, *, is_reader: bool
-    ) -> Generator[tuple[PatientConnection, Transaction]]:
-        """A new session, and the transaction in it, in which names are looked up where the tables are."""
+    def _begun(self, *, is_reader: bool) -> Generator[tuple[PatientConnection, Transaction]]:
+        """A new session, and the transaction in it, in which names are looked up where the tables are.
+
+        Whoever gets the lock of an account reads what the last holder wrote; a stricter isolation would fail instead.
+        """
         session = self._connected()
         try:
             left = session.deadline - _GRACE - monotonic()
             session.deadline = math.inf if is_reader else session.deadline
-            session.isolation_level, session.read_only = isolation, is_reader or None
+            level = psycopg.IsolationLevel
+            session.isolation_level = level.REPEATABLE_READ if is_reader else level.READ_COMMITTED
+            session.read_only = is_reader or None
             known = self._place
             where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
             limits = [str(max(1, round(1000 * each))) for each in (left, self._wait + _GRACE)]
@@ -301,23 +301,20 @@ class Server:
             session.close()
 
     def _connected(self) -> PatientConnection:
-        """A new connection. While the server has no room for it, it is waited for like a lock."""
-        until = monotonic() + self._wait
+        """A new connection. While the server has no room for it, it is waited for like a lock.
+
+        An unreachable server is given up after `wait`, unless the URL says otherwise. No statement is prepared: it
+        would belong to a session that a pooler may have given to somebody else since.
+        """
+        until, seconds = monotonic() + self._wait, max(2, math.ceil(self._wait))
+        patience = {"connect_timeout": seconds, "tcp_user_timeout": 1000 * seconds, "keepalives_idle": seconds}
         while True:
             try:
-                options = self._options()
+                asked = conninfo_to_dict(self._url)
+                options = {**patience, **asked, "client_encoding": "UTF8", "prepare_threshold": None}
                 return connected(options, deadline=until + _GRACE, silence=self._wait + _GRACE)
             except (psycopg.Error, OSError, ValueError) as error:
                 fault = refused(error)
                 if fault not in (_FULL_HOUSE, _NOT_READY) or monotonic() + _PAUSE > until:
                     raise fault.of(self.shown) from None
             sleep(_PAUSE)
-
-    def _options(self) -> dict[str, Any]:
-        """Options of a connection: give up an unreachable server after `wait`, unless the URL says otherwise.
-
-        No statement is prepared: it would belong to a session that a pooler may have given to somebody else since.
-        """
-        seconds = max(2, math.ceil(self._wait))
-        patience = {"connect_timeout": seconds, "tcp_user_timeout": 1000 * seconds, "keepalives_idle": seconds}
-        return {**patience, **conninfo_to_dict(self._url), "client_encoding": "UTF8", "prepare_threshold": None}
