@@ -34,28 +34,22 @@ REFUSED = 2
 
 
 def ask(about: type[Question], **given: Any) -> int:
-    """Ask the question and print the answer; the exit status is `REFUSED` if an account would refuse it.
-
-    Args:
-        about: the question.
-        given: the values of its command's arguments, by their names.
-    """
-    source = given["source"]
+    """Ask the question with its command's arguments, and print the answer or, if it is to be planned, the forecast."""
     from dpselect.session.dataset import Dataset
     from dpselect.session.described import reply
 
-    own = (*arguments_of(about), *OF_EVERY_QUESTION)
+    own = (*arguments_of(about), *OF_EVERY_QUESTION, *OF_VIEWS)
     who: dict[str, Any] = {"unit": given["unit"], "neighbours": given["neighbours"]}
     who |= {"ledger": ledger_of(given, if_read=True), "account": given["account"], "format": format_of(given)}
     as_json, quiet = given["as_json"], given["quiet"]
 
     def question_of(data: Any) -> Any:
-        return reply(data, about.name, values_of([*own, *OF_VIEWS], given, data))
+        return reply(data, about.name, values_of(own, given, data))
 
     if given["dry_run"]:
         from dpselect.session.forecast import DryRun
 
-        dry: Any = DryRun(source=source, table=given["table"], **who)
+        dry: Any = DryRun(source=given["source"], table=given["table"], **who)
         forecast = question_of(dry)
         if dry.unchecked:
             # The source is not quoted, as it may hold a password.
@@ -65,21 +59,14 @@ def ask(about: type[Question], **given: Any) -> int:
     refuse_unread()  # also if nothing is charged, because reading may take long
     with scan_progress(wanted=not quiet) as progress:
         reading = {name: given[name] for name in ("table", "memory_limit", "source_name")}
-        release = question_of(Dataset(source, progress=progress, times=given["times"], **reading, **who))
+        release = question_of(Dataset(given["source"], progress=progress, times=given["times"], **reading, **who))
     print(release.to_json() if as_json else shown(release, quiet=quiet))
     if quiet and not as_json and (said := warning(release)):
         say(said)
     return 0
 
 
-def run(
-    plan: str,
-    *,
-    out: str | None = None,
-    dry_run: bool = False,
-    quiet: bool = False,
-    as_json: bool = False,
-) -> int:
+def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool = False, as_json: bool = False) -> int:
     """Ask the questions of a plan, with one budget for all of them, and report.
 
     dpselect run examples/questions.toml --dry-run
@@ -123,10 +110,10 @@ def run(
     return 0
 
 
-_SHARED = shared("neighbours table memory_limit source_name times ledger account anchor")
+_OF_SITE = "neighbours table memory_limit source_name times"
 
 
-@with_options({OF_ALL: (*_SHARED, *WORDS)})
+@with_options({OF_ALL: (*shared(f"{_OF_SITE} ledger account anchor"), *WORDS)})
 def serve(
     source: Table | None = None,
     *,
@@ -161,8 +148,9 @@ def serve(
         source=source,
         unit=unit,
         ledger=ledger_of(given),
+        account=given["account"],
         format=format_of(given),
-        **{name: given[name] for name in ("account", "neighbours", "table", "memory_limit", "source_name", "times")},
+        **{name: given[name] for name in _OF_SITE.split()},
     )
     serve_pages(
         site,
@@ -181,13 +169,7 @@ def format_of(given: Mapping[str, Any]) -> Format:
 
 
 def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Dataset) -> dict[str, Any]:
-    """The values of options by name, with lists and conditions in place of their texts.
-
-    Args:
-        options: which.
-        given: what was typed for all arguments.
-        data: the table, whose columns may say of which type they are.
-    """
+    """The values of options by name, with lists and conditions in place of their texts, of the types of the columns."""
     found: dict[str, Any] = {}
     for each in options:
         value, kind = given[each.name], given.get(f"{each.name}_as")
@@ -203,12 +185,7 @@ def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Datas
 
 
 def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | None:
-    """The ledger that was named, if one was.
-
-    Args:
-        given: what was typed for all arguments.
-        if_read: whether it charges nothing once nobody can read standard output any more.
-    """
+    """The ledger that was named; `if_read`, it charges nothing once nobody can read standard output any more."""
     if given["ledger"] is None:
         if given["anchor"] is not None:
             raise InvalidParameterError("anchor", Shown("<anchor>"), "`ledger` and `account` together with it")
@@ -226,7 +203,7 @@ def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | No
 
 
 def shown(release: Release, *, quiet: bool = False) -> str:
-    """What is printed of the release; nothing else is written to standard output."""
+    """What is printed of the release."""
     if quiet:
         return "\n".join(map(printable, lines(release)))
     heads, rows = release.table()

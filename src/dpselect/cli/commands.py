@@ -24,9 +24,6 @@ Run = Callable[..., int | None]
 _KINDS: dict[object, WrittenAs] = {str: "any text", int: "whole", float: "number", bool: "flag", Neighbours: Neighbours}
 """How the arguments of functions are written."""
 
-_JSON = Argument("json", "Print JSON instead of text.")
-"""The argument `as_json` of each of them."""
-
 Table = Annotated[
     str,
     Argument(
@@ -108,14 +105,9 @@ NEEDED, OPTIONS, OF_QUESTION, OF_GROUPS, OF_ALL, UNSHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command.
+    """A command: what its name is, what its help says of it, what is typed without names, and its options, by parts.
 
-    Attributes:
-        name: as it is typed, such as ``"ledger open"``.
-        about: what stands above its arguments in its help; the first paragraph says what it does.
-        positional: what is typed without names, in this order.
-        parts: its options, by the part of its help that they are in.
-        run: takes all of them by name; its result is the exit status, None for 0.
+    `run` takes all of them by name; its result is the exit status, None for 0.
     """
 
     name: str
@@ -147,11 +139,10 @@ def of_question(about: type[Question]) -> Command:
         return _found("asking:ask")(about, **given)  # with all that answers, which help does not need
 
     name, (free, options) = about.name.replace("_", "-"), about.example
-    needed = [each for each in about.options() if each.default is REQUIRED]
-    more = [each for each in about.options() if each.default is not REQUIRED]
+    own = [*about.options(), *([TYPES["candidates"]] if about.chooses() else [])]
     parts = {
-        NEEDED: [UNIT, *needed],
-        OF_QUESTION: [*more, *([TYPES["candidates"]] if about.chooses() else [])],
+        NEEDED: [UNIT, *(each for each in own if each.default is REQUIRED)],
+        OF_QUESTION: [each for each in own if each.default is not REQUIRED],
         OF_GROUPS: GROUPS,
         OF_ALL: SHARED,
     }
@@ -190,7 +181,8 @@ def of_function(name: str, run: Run) -> Command:
     for each in signature(run).parameters.values():
         if each.kind is each.VAR_KEYWORD:
             continue
-        said = _JSON if each.name == "as_json" else _declared(hints[each.name])
+        is_json = each.name == "as_json"
+        said = Argument("json", "Print JSON instead of text.") if is_json else _declared(hints[each.name])
         default = REQUIRED if each.default is each.empty else each.default
         found = replace(said, name=each.name, help=explained.get(each.name, said.help), default=default)
         part = NEEDED if default is REQUIRED else OPTIONS
@@ -228,9 +220,8 @@ NAMES = (*QUESTIONS, *_PLACES)
 
 def command(name: str) -> Command:
     """The command of this name."""
-    if name in QUESTIONS:
-        return of_question(BY_NAME[name.replace("-", "_")])
-    return of_function(name, _found(_PLACES[name]))
+    is_question = name in QUESTIONS
+    return of_question(BY_NAME[name.replace("-", "_")]) if is_question else of_function(name, _found(_PLACES[name]))
 
 
 def _found(place: str) -> Any:

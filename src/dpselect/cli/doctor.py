@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from dpselect import PermuteAndFlip, __version__
@@ -22,14 +23,7 @@ from dpselect.errors import printable
 
 
 class Finding(NamedTuple):
-    """One thing that works here, or does not.
-
-    Attributes:
-        what: its name in the documents.
-        works: whether it does.
-        found: versions and places, or what is missing.
-        remedy: what to do about it; empty if there is nothing to do.
-    """
+    """One thing that works here, or does not; what was found or is missing, and what to do about it, if anything."""
 
     what: str
     works: bool
@@ -52,8 +46,7 @@ _EXTRAS = {
 }
 """What each extra is for, and the modules that it installs."""
 
-_PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
-_INSTALL = f"in a checkout of dpselect: {os.path.basename(sys.executable)} -m pip install"
+_PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "dp_accounting": "dp-accounting"}
 
 
 def doctor(*, as_json: bool = False) -> int:
@@ -95,12 +88,10 @@ def _core() -> Finding:
 
 
 def _ledger() -> Finding:
-    import tempfile
-
     from dpselect import Ledger
     from dpselect.accounting import PureEvent
 
-    with tempfile.TemporaryDirectory() as folder, Ledger(f"sqlite:///{folder}/doctor.db") as ledger:
+    with TemporaryDirectory() as folder, Ledger(f"sqlite:///{folder}/doctor.db") as ledger:
         ledger.open_account("doctor", epsilon=1)
         ledger.charge("doctor", PureEvent(epsilon=0.5))
         works = ledger.remaining("doctor") == 0.5 and bool(ledger.verify())
@@ -111,10 +102,12 @@ def _ledger() -> Finding:
 def _libraries(what: str, modules: str, install: str) -> Finding:
     """Whether these can be imported, and what to install if not."""
     names = modules.split()
-    if missing := [_package(each) for each in names if not _imports(each)]:
-        return Finding(what, False, f"not installed: {', '.join(missing)}", f"{_INSTALL} {install}")
+    packages = [_PACKAGES.get(each, each) for each in names]
+    if missing := [package for package, each in zip(packages, names, strict=True) if not _imports(each)]:
+        remedy = f"in a checkout of dpselect: {os.path.basename(sys.executable)} -m pip install {install}"
+        return Finding(what, False, f"not installed: {', '.join(missing)}", remedy)
     lack = _missing_java() if "pyspark" in names else ""
-    versions = (f"{package} {importlib.metadata.version(package)}" for package in map(_package, names))
+    versions = (f"{package} {importlib.metadata.version(package)}" for package in packages)
     return Finding(what, not lack, lack or ", ".join(versions))
 
 
@@ -140,7 +133,3 @@ def _imports(name: str) -> bool:
     except Exception:  # noqa: BLE001 - whatever it raises, it does not work
         return False
     return True
-
-
-def _package(module: str) -> str:
-    return _PACKAGES.get(module, module.replace("_", "-"))

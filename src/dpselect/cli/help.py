@@ -7,20 +7,10 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill, wrap
 
 from dpselect.arguments import REQUIRED, Argument, words_for
-from dpselect.cli.commands import (
-    NAMES,
-    OF_ALL,
-    OF_GROUPS,
-    QUESTIONS,
-    UNSHOWN,
-    Command,
-    command,
-    option_name,
-)
+from dpselect.cli.commands import NAMES, OF_ALL, OF_GROUPS, QUESTIONS, UNSHOWN, Command, command, option_name
 
-_WIDEST = 100
-_BESIDE = 24
-"""Characters of a name whose explanation begins on the same line."""
+_WIDEST, _BESIDE = 100, 24
+"""Characters of a line, and of a name whose explanation begins on the same line."""
 
 _ABOUT = """\
 Usage: dpselect COMMAND
@@ -86,12 +76,7 @@ def listed(group: str = "") -> str:
 
 
 def help_of(about: Command, *, brief: bool) -> str:
-    """The help of a command.
-
-    Args:
-        about: the command.
-        brief: of a question, what fits on one screen: what it needs and takes itself, each in one sentence.
-    """
+    """The help of a command; `brief`, of a question, what it needs and takes itself, each in one sentence."""
     brief = brief and about.name in QUESTIONS
     needed = [f"{option_name(each)} {value_of(each)}" for each in about.options if each.default is REQUIRED]
     usage = " ".join(["Usage: dpselect", about.name, *map(free_name, about.positional), *needed, "[OPTIONS]"])
@@ -132,8 +117,8 @@ def explained(argument: Argument) -> str:
 
 
 def _typed(argument: Argument, head: str) -> str:
-    name = argument.name.upper() if head == "Arguments" else option_name(argument)
-    return name if head == "Arguments" else f"{name} {value_of(argument)}".rstrip()
+    is_free = head == "Arguments"
+    return argument.name.upper() if is_free else f"{option_name(argument)} {value_of(argument)}".rstrip()
 
 
 def _said(argument: Argument, brief: bool) -> str:

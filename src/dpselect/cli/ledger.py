@@ -23,8 +23,6 @@ Limit = Annotated[Exact, Argument("exact", "")]
 """A decimal of few digits is the double that it is as the epsilon of a question, which so fits into it."""
 
 _HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
-_PAGE = 1000
-"""Entries of a long history, which need not fit into memory."""
 
 
 def open_account(
@@ -58,8 +56,7 @@ def open_account(
     """
     limits = {"epsilon": epsilon, "delta": delta, "set_aside": set_aside}
     with _opened(ledger, anchor) as opened:
-        found = opened.open_account(account, unit=unit, neighbours=neighbours, **limits)
-    _show_accounts([found], as_json)
+        _show_accounts([opened.open_account(account, unit=unit, neighbours=neighbours, **limits)], as_json)
 
 
 def show(ledger: Url, account: OneOrAll = None, *, as_json: bool = False) -> None:
@@ -76,18 +73,12 @@ def history(ledger: Url, account: Name, *, last: int | None = None, as_json: boo
     """
     with _opened(ledger) as opened:
         found = opened.entries(account, last=last)
-        while page := [*islice(found, _PAGE)]:
-            _print(as_json, [entry.to_dict() for entry in page], _HISTORY, map(_line, page))
+        while page := [*islice(found, 1000)]:  # a long history need not fit into memory
+            _print(as_json, [entry.to_dict() for entry in page], _HISTORY, map(_cells, page))
 
 
 def limit(
-    ledger: Url,
-    account: Name,
-    *,
-    epsilon: Limit,
-    reason: str = "",
-    anchor: Anchor = None,
-    as_json: bool = False,
+    ledger: Url, account: Name, *, epsilon: Limit, reason: str = "", anchor: Anchor = None, as_json: bool = False
 ) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
@@ -96,24 +87,16 @@ def limit(
         reason: Why the limit changes, and who allowed it. The entry contains it.
     """
     with _opened(ledger, anchor) as opened:
-        changed = opened.set_limit(account, epsilon=epsilon, reason=reason)
-    _show_accounts([changed], as_json)
+        _show_accounts([opened.set_limit(account, epsilon=epsilon, reason=reason)], as_json)
 
 
 def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: bool = False) -> None:
     """Close an account permanently: nothing more can be charged to it."""
     with _opened(ledger, anchor) as opened:
-        closed = opened.close(account)
-    _show_accounts([closed], as_json)
+        _show_accounts([opened.close(account)], as_json)
 
 
-def verify_chain(
-    ledger: Url,
-    account: OneOrAll = None,
-    *,
-    anchor: Anchor = None,
-    as_json: bool = False,
-) -> None:
+def verify_chain(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_json: bool = False) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
 
     A ledger alone cannot show that all of it was rewritten, or that it was
@@ -173,9 +156,9 @@ def _show_accounts(found: Sequence[Account], as_json: bool) -> None:
     _print(as_json, objects, ["account", "unit", *(name.replace("_", " ") for name in names), "entries"], rows)
 
 
-def _line(entry: Entry) -> list[str]:
-    time = entry.time.partition(".")[0].replace("T", " ")
-    epsilon = "" if entry.kind == "close" else _number(entry.epsilon)
+def _cells(entry: Entry) -> list[str]:
+    time, is_end = entry.time.partition(".")[0].replace("T", " "), entry.kind == "close"
+    epsilon = "" if is_end else _number(entry.epsilon)
     return [str(entry.sequence), time, entry.kind, entry.what, epsilon, entry.request or "", entry.note]
 
 

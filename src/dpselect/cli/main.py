@@ -11,8 +11,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpselect import __version__
@@ -37,13 +36,9 @@ class _EndedError(KeyboardInterrupt):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run one command, by default that of ``sys.argv``; its exit status.
 
-    Args:
-        arguments: default ``sys.argv[1:]``.
-
-    Returns:
-        The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
+    Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:  # no command needs NumPy's threads for matrices, which spin for a while before they sleep
@@ -86,7 +81,7 @@ def _run(given: list[str]) -> int:
         return 0
     from dpselect.cli.commands import command
     from dpselect.cli.reading import called, in_words, read, without_passwords
-    from dpselect.errors import FaultError, SelectionError
+    from dpselect.errors import AnswerNotStoredWarning, FaultError, SelectionError
 
     found = None
     try:
@@ -99,7 +94,9 @@ def _run(given: list[str]) -> int:
             return 0
         name = called(given)
         found = command(name)
-        with _warnings_in_one_line():
+        with warnings.catch_warnings():  # such as of an answer that is not stored: like an error, in one line
+            warnings.simplefilter("always", AnswerNotStoredWarning)
+            warnings.showwarning = _warn
             status = found.run(**read(found, given[len(name.split()) :]))
         sys.stdout.flush()
     except SelectionError as error:
@@ -143,19 +140,8 @@ def _unforeseen(error: Exception) -> int:
     return _report(f"unexpected {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
 
 
-@contextmanager
-def _warnings_in_one_line() -> Generator[None]:
-    """Report a warning, such as of an answer that is not stored, like an error, without a place in the code."""
-    from dpselect.errors import AnswerNotStoredWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", AnswerNotStoredWarning)
-
-        def show(message: Warning | str, *place: object, **more: object) -> None:
-            say(f"warning: {message}")
-
-        warnings.showwarning = show
-        yield
+def _warn(message: Warning | str, *place: object, **more: object) -> None:
+    say(f"warning: {message}")
 
 
 def _drop_output() -> None:

@@ -1,7 +1,4 @@
-"""``dpselect plan``: how good an answer will be, from the number of candidates alone.
-
-A plan is one object: ``--json`` prints it, and the sentences and the table for people are made from it.
-"""
+"""``dpselect plan``: how good an answer will be, from the number of candidates alone; all is made from one object."""
 
 from __future__ import annotations
 
@@ -69,8 +66,7 @@ def plan(
     }
     epsilons = sorted({positive_epsilon(each) for each in (_EPSILONS if epsilon is None else epsilon)})
     confidence = probability(confidence, "confidence")
-    bounded = {"within": within, "confidence": confidence}
-    targets: list[dict[str, Any]] = [{"expected_error": expected_error}, bounded]
+    targets: list[Any] = [{"expected_error": expected_error}, {"within": within, "confidence": confidence}]
     found: dict[str, Any] = {
         "candidates_count": setting["n"],
         "sensitivity": setting["sensitivity"],

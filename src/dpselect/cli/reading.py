@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from dpselect.arguments import REQUIRED, Argument, words_of
+from dpselect.arguments import REQUIRED, words_of
 from dpselect.arguments import read as read_value
 from dpselect.cli.commands import NAMES, Command, option_name
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
@@ -27,9 +27,6 @@ _WORD = re.compile(r"\S+")
 
 def called(words: Sequence[str]) -> str:
     """The name of the command that the first of the words call.
-
-    Raises:
-        SelectionError: they call none.
 
     >>> called(["ledger", "open", "budget.db"]), called(["count", "adult.csv"])
     ('ledger open', 'count')
@@ -51,9 +48,6 @@ def called(words: Sequence[str]) -> str:
 def read(command: Command, words: Sequence[str]) -> dict[str, Any]:
     """The value of each argument, by its name: as it was typed, or its default.
 
-    Raises:
-        SelectionError: something is unknown, missing, too much, or not written as it has to be.
-
     >>> from dpselect.cli.commands import command
     >>> given = read(command("count"), ["adult.csv", "--unit", "person_id", "--epsilon", "0.5"])
     >>> given["source"], given["column"], given["epsilon"], given["quiet"]
@@ -66,7 +60,9 @@ def read(command: Command, words: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for each in (*command.positional, *command.options):
         if each.name in given:
-            values[each.name] = _value(each, given[each.name])
+            # Lists and conditions stay texts: they are read with the question, whose columns have types.
+            words = given[each.name]
+            values[each.name] = words if each.kind == "where" else read_value(each.kind, each.name, *words)
         elif each.default is REQUIRED:
             said = _COLUMNS if each.name == "column" else each.help
             raise SelectionError(f"{_typed_as(command)[each.name]} is required. {said} See --help.")
@@ -99,23 +95,13 @@ def _sorted(command: Command, words: Sequence[str]) -> tuple[list[str], dict[str
             following.append(rest.pop(0))
         if len(following) > wanted:
             raise SelectionError(f"{name} takes no value. See --help.")
+        if len(following) < wanted == 2:
+            said = f"two {'dates' if option.kind == 'ends' else 'numbers'}, not {'one' if following else 'none'}"
+            raise SelectionError(f"{name} takes {said}. {option.help} See --help.")
         if len(following) < wanted:
-            raise SelectionError(_too_few(option, len(following)))
+            raise SelectionError(f"{name} needs a value. See --help.")
         typed[option.name] = [*typed.get(option.name, []), *following]
     return free, typed
-
-
-def _value(argument: Argument, words: list[str]) -> Any:
-    """Lists and conditions stay texts: they are read with the question, whose columns have types."""
-    return words if argument.kind == "where" else read_value(argument.kind, argument.name, *words)
-
-
-def _too_few(option: Argument, count: int) -> str:
-    name = option_name(option)
-    if words_of(option.kind) == 2:
-        two = "two dates" if option.kind == "ends" else "two numbers"
-        return f"{name} takes {two}, not {'one' if count else 'none'}. {option.help} See --help."
-    return f"{name} needs a value. See --help."
 
 
 def _unknown(name: str, options: Sequence[str]) -> str:

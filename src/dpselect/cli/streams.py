@@ -13,8 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
 from typing import TextIO
 
-_PATIENCE_SECONDS = 0.5
-"""After which a progress bar is shown."""
+_PATIENCE_SECONDS = 0.5  # after which a progress bar is shown
 
 
 def fill_closed() -> None:
@@ -59,11 +58,7 @@ def _as_in_json(error: UnicodeError) -> tuple[str, int]:
 
 
 def refuse_unread() -> None:
-    """Check whether the reader of standard output has gone, as far as the system can tell.
-
-    Raises:
-        BrokenPipeError: the reader has gone.
-    """
+    """Raise `BrokenPipeError` if the reader of standard output has gone, as far as the system can tell."""
     if not hasattr(select, "poll") or not _has_number(sys.stdout):  # on Windows only writing shows it
         return
     watched = select.poll()
@@ -121,10 +116,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collect
 
 @contextmanager
 def scan_progress(*, wanted: bool = True) -> Generator[Callable[[float], None] | None]:
-    """A bar on standard error that shows how much was read: what to call with the fraction.
-
-    None if nobody wants or sees it, because standard error is not a terminal.
-    """
+    """A bar on standard error that shows how much was read: what to call with the fraction; None if nobody sees it."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
