@@ -1,6 +1,4 @@
-"""Ask one question of a table, all of a plan, or any on a page; and what is printed: a table for people, plain columns
-for pipes, the certificate for programs.
-"""
+"""Ask one question of a table, all of a plan, or any on a page; and print answers for people, pipes and programs."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ if TYPE_CHECKING:
     from dpselect.session.forecast import Forecast
 
 _NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
-
-REFUSED = 2
-"""Exit status for bad input, and for a question that is or would be refused."""
+_REFUSED = 2  # exit status for bad input, and for a question that is or would be refused
 
 
 def ask(about: type[Question], **given: Any) -> int:
@@ -55,7 +51,7 @@ def ask(about: type[Question], **given: Any) -> int:
             # The source is not quoted, as it may hold a password.
             say(f"{dry.unchecked}: computed from the arguments alone, no column is checked.")
         print(forecast.to_json() if as_json else forecast_shown(forecast, quiet=quiet))
-        return REFUSED if forecast.fits is False else 0
+        return _REFUSED if forecast.fits is False else 0
     refuse_unread()  # also if nothing is charged, because reading may take long
     with scan_progress(wanted=not quiet) as progress:
         reading = {name: given[name] for name in ("table", "memory_limit", "source_name")}
@@ -96,7 +92,7 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
         if forecast.unchecked and (quiet or as_json):  # otherwise it is one of the sentences
             say(f"{forecast.unchecked}: computed from the arguments alone, no column is checked.")
         print(forecast.to_json() if as_json else printable_lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
-        return REFUSED if forecast.fits is False else 0
+        return _REFUSED if forecast.fits is False else 0
     refuse_unread()
     folder = f"{Path(plan).stem}-answers" if out is None else out
     with scan_progress(wanted=not quiet) as progress:
@@ -208,8 +204,12 @@ def shown(release: Release, *, quiet: bool = False) -> str:
         return "\n".join(map(printable, lines(release)))
     heads, rows = release.table()
     right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
-    missing = _as_typed(release.basis_missing)
-    sentences = release.promise, *release.sentences, missing, _provenance(release)
+    drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
+    charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
+    if release.receipt is not None:
+        charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
+    last = f"Drawn by {drawn}, {wording.provenance(QUESTIONS[release.task], release)}. {charge}"
+    sentences = release.promise, *release.sentences, _as_typed(release.basis_missing), last
     return "\n".join([table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])
 
 
@@ -233,12 +233,3 @@ def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
 def _as_typed(text: str) -> str:
     """With an option in place of the argument of Python that `wording.TO_COUNT_UNITS` names."""
     return text.replace(wording.TO_COUNT_UNITS, "--usable-epsilon 0.05")
-
-
-def _provenance(release: Release) -> str:
-    drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
-    origin = wording.provenance(QUESTIONS[release.task], release)
-    charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
-    if release.receipt is not None:
-        charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
-    return f"Drawn by {drawn}, {origin}. {charge}"

@@ -55,10 +55,9 @@ def _told(checked: Checked) -> Iterator[str]:
     yield release.promise
     yield scope(release.where)
     yield f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}."
-    if checked.error_bound or release.error_bound is None:
-        yield release.accuracy + (" Recomputed." if checked.error_bound else "")
-    else:
-        yield "How far off it may be is not recomputed: the certificate does not hold all that it depends on."
+    unknown = "How far off it may be is not recomputed: the certificate does not hold all that it depends on."
+    known = release.accuracy + (" Recomputed." if checked.error_bound else "")
+    yield known if checked.error_bound or release.error_bound is None else unknown
     yield from (release.count_accuracy, release.rule, release.basis)
     if release.source is not None:
         schema = release.source.get("schema")
@@ -127,7 +126,7 @@ def audit(
         raise InvalidParameterError("sampler", what, "MODULE:FUNCTION, as in mine:noisy_count") from None
 
     report = dps.audit(
-        _found(module, name, "sampler"),
+        _found(module, name, "sampler", "MODULE:FUNCTION, "),
         _found(module, neighbours, "neighbours"),
         claimed_epsilon=claimed_epsilon,
         claimed_delta=claimed_delta,
@@ -138,8 +137,7 @@ def audit(
     return int(report.broken)
 
 
-def _found(module: object, name: str, argument: str) -> Any:
+def _found(module: object, name: str, argument: str, form: str = "") -> Any:
     if name in vars(module):
         return vars(module)[name]
-    expected = "MODULE:FUNCTION, a name in the module" if argument == "sampler" else "a name in the module"
-    raise InvalidParameterError(argument, typed(name), expected, did_you_mean(name, vars(module)))
+    raise InvalidParameterError(argument, typed(name), f"{form}a name in the module", did_you_mean(name, vars(module)))

@@ -161,10 +161,6 @@ def with_options(parts: Mapping[str, Sequence[Argument]]) -> Callable[[Run], Run
     return decorated
 
 
-_DESCRIBED = re.compile(r"^    (\w+): (.*(?:\n     .*)*)", re.MULTILINE)
-"""An argument in a docstring, and its explanation."""
-
-
 def _declared(hint: Any) -> Argument:
     """What a function says of an argument: by an `Argument`, or by its type alone; perhaps beside None."""
     parts = (hint, *get_args(hint))
@@ -175,7 +171,8 @@ def _declared(hint: Any) -> Argument:
 def of_function(name: str, run: Run) -> Command:
     """The command that a function declares."""
     about, _, described = cleandoc(run.__doc__ or "").partition("\nArgs:\n")
-    explained = {of: " ".join(text.split()) for of, text in _DESCRIBED.findall(described)}
+    found = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", described, re.MULTILINE)
+    explained = {of: " ".join(text.split()) for of, text in found}
     hints, positional = get_type_hints(run, include_extras=True), list[Argument]()
     parts: dict[str, list[Argument]] = {NEEDED: [], OPTIONS: []}
     for each in signature(run).parameters.values():

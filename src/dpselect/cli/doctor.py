@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -83,8 +83,8 @@ def _core() -> Finding:
     """A draw whose outcome is certain: the second candidate is better by more than any noise."""
     about = f"dpselect {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     works = PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select([0, 10**6]) == 1
-    remedy = "" if works else "Do not use this installation; please report it."
-    return Finding("drawing, from the operating system's randomness", works, about, remedy)
+    remedy = "Do not use this installation; please report it."
+    return Finding("drawing, from the operating system's randomness", works, about, remedy * (not works))
 
 
 def _ledger() -> Finding:
@@ -95,8 +95,8 @@ def _ledger() -> Finding:
         ledger.open_account("doctor", epsilon=1)
         ledger.charge("doctor", PureEvent(epsilon=0.5))
         works = ledger.remaining("doctor") == 0.5 and bool(ledger.verify())
-    remedy = "" if works else "Do not use a ledger of this installation; please report it."
-    return Finding("ledgers in a file", works, "SQLite, in Python's own library", remedy)
+    remedy = "Do not use a ledger of this installation; please report it."
+    return Finding("ledgers in a file", works, "SQLite, in Python's own library", remedy * (not works))
 
 
 def _libraries(what: str, modules: str, install: str) -> Finding:
@@ -127,9 +127,7 @@ def _missing_java() -> str:
 
 def _imports(name: str) -> bool:
     """Being installed is not enough: only importing a library shows that it is broken."""
-    try:
-        with redirect_stdout(io.StringIO()):  # some say at length what they miss
-            importlib.import_module(name)
-    except Exception:  # noqa: BLE001 - whatever it raises, it does not work
-        return False
-    return True
+    with suppress(Exception), redirect_stdout(io.StringIO()):  # some say at length what they miss
+        importlib.import_module(name)
+        return True
+    return False

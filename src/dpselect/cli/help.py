@@ -86,7 +86,10 @@ def help_of(about: Command, *, brief: bool) -> str:
     lines += ["", rest] if rest else []
     for head, arguments in parts:
         if arguments and head != UNSHOWN and not (brief and head in (OF_GROUPS, OF_ALL)):
-            lines += ["", f"{head}:", *_in_columns([(_typed(each, head), _said(each, brief)) for each in arguments])]
+            is_free = head == "Arguments"
+            names = [each.name.upper() if is_free else f"{option_name(each)} {value_of(each)}" for each in arguments]
+            said = [_said(each, brief) for each in arguments]
+            lines += ["", f"{head}:", *_in_columns([*zip(map(str.rstrip, names), said, strict=True)])]
     if brief:
         lines += ["", f"--where, --by, --ledger, --json and others: dpselect {about.name} --help-all"]
     return "\n".join(lines)
@@ -114,11 +117,6 @@ def explained(argument: Argument) -> str:
     if default in (REQUIRED, None, "") or default is False or "Default:" in argument.help:
         return argument.help
     return f"{argument.help} Default: {str(default).replace('_', '-').removesuffix('.0')}."
-
-
-def _typed(argument: Argument, head: str) -> str:
-    is_free = head == "Arguments"
-    return argument.name.upper() if is_free else f"{option_name(argument)} {value_of(argument)}".rstrip()
 
 
 def _said(argument: Argument, brief: bool) -> str:

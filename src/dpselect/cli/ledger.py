@@ -157,8 +157,8 @@ def _show_accounts(found: Sequence[Account], as_json: bool) -> None:
 
 
 def _cells(entry: Entry) -> list[str]:
-    time, is_end = entry.time.partition(".")[0].replace("T", " "), entry.kind == "close"
-    epsilon = "" if is_end else _number(entry.epsilon)
+    time = entry.time.partition(".")[0].replace("T", " ")
+    epsilon = "" if entry.kind == "close" else _number(entry.epsilon)
     return [str(entry.sequence), time, entry.kind, entry.what, epsilon, entry.request or "", entry.note]
 
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 BAD_INPUT, UNFORESEEN, BROKEN_PIPE = 2, 1, 141
 
 _HELP = ("-h", "--help", "--help-all")
-_GROUPS: list[list[str]] = [[], ["ledger"]]
-"""Words that call no command, but the list of those that there are."""
+_GROUPS: list[list[str]] = [[], ["ledger"]]  # words that call no command, but the list of those that there are
 
 
 class _EndedError(KeyboardInterrupt):
@@ -57,7 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         number = error.number if isinstance(error, _EndedError) else signal.SIGINT
         if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(number, signal.SIG_IGN)
-        _name_entry(error, before)
+        notes: list[str] = getattr(error, "__notes__", [])
+        charged = _last_charge()  # or the last one of an earlier command
+        if not notes and charged is not None and charged is not before:
+            notes = [f"interrupted after entry {charged.sequence} of account {charged.account!r} was charged."]
+        for note in notes:
+            say(note)
         return 128 + number
     except BrokenPipeError:
         _drop_output()  # the reader has closed it
@@ -118,22 +122,11 @@ def _end_like_an_interrupt(*names: str) -> None:
 
 
 def _last_charge() -> Receipt | None:
-    """The receipt of this process's last charge."""
     if "dpselect.ledger.requests" not in sys.modules:  # which brings a database with it
         return None
     from dpselect.ledger.requests import last_charge
 
     return last_charge()
-
-
-def _name_entry(error: KeyboardInterrupt, before: Receipt | None) -> None:
-    """Name the entry of the ledger, if an interrupt came after a charge; `before` is one of an earlier command."""
-    notes: list[str] = getattr(error, "__notes__", [])
-    charged = _last_charge()
-    if not notes and charged is not None and charged is not before:
-        notes = [f"interrupted after entry {charged.sequence} of account {charged.account!r} was charged."]
-    for note in notes:
-        say(note)
 
 
 def _unforeseen(error: Exception) -> int:

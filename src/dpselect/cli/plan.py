@@ -110,11 +110,10 @@ def _rows(setting: Mapping[str, Any], confidence: float, epsilons: list[float]) 
 
 def _conclusions(plan: Mapping[str, Any], sure: str) -> Iterator[str]:
     """What to choose, the epsilons of wanted errors, and what the table does not say."""
-    if plan["candidates_count"] == 1:
-        yield "With one candidate no mechanism can err."
-    else:
-        compared = "permute-and-flip never errs more than the exponential mechanism, whatever the scores."
-        yield f"At the same epsilon {compared}"
+    compared = (
+        "At the same epsilon permute-and-flip never errs more than the exponential mechanism, whatever the scores."
+    )
+    yield "With one candidate no mechanism can err." if plan["candidates_count"] == 1 else compared
     for target in plan["targets"]:
         wanted = f"An expected error of at most {as_text(target.get('expected_error'))}"
         if "within" in target:

@@ -16,13 +16,10 @@ from dpselect.server_urls import HIDDEN, may_tell_password
 _IS_OPTION = re.compile(r"--?[A-Za-z].*", re.DOTALL)
 """Not a number below 0. A value that begins like this is typed as ``--name=value``."""
 
-_COLUMNS = "To see the names of the columns: dpselect columns."
 _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
 _SHOWN, _SHOWN_OF_AN_OPTION = 40, 60
 """Largest number of characters that messages quote of a word."""
-
-_WORD = re.compile(r"\S+")
 
 
 def called(words: Sequence[str]) -> str:
@@ -64,7 +61,7 @@ def read(command: Command, words: Sequence[str]) -> dict[str, Any]:
             words = given[each.name]
             values[each.name] = words if each.kind == "where" else read_value(each.kind, each.name, *words)
         elif each.default is REQUIRED:
-            said = _COLUMNS if each.name == "column" else each.help
+            said = "To see the names of the columns: dpselect columns." if each.name == "column" else each.help
             raise SelectionError(f"{_typed_as(command)[each.name]} is required. {said} See --help.")
         else:
             values[each.name] = each.default
@@ -155,7 +152,7 @@ def without_passwords(text: str, arguments: Sequence[str]) -> str:
     forms = {form for each in arguments for form in _forms(each)}
     for form in sorted(forms, key=len, reverse=True):
         text = text.replace(form, HIDDEN)
-    return _WORD.sub(lambda word: HIDDEN if may_tell_password(word[0]) else word[0], text)
+    return re.sub(r"\S+", lambda word: HIDDEN if may_tell_password(word[0]) else word[0], text)
 
 
 def _forms(argument: str) -> Iterator[str]:

@@ -44,17 +44,17 @@ def can_be_written(stream: TextIO | None) -> bool:
 
 def encode_anything(stream: TextIO) -> None:
     """Write characters that the stream's encoding lacks as JSON escapes, so that no answer that was charged is lost."""
-    codecs.register_error("dpselect.json", _as_in_json)
+
+    def as_in_json(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        import json
+
+        return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+    codecs.register_error("dpselect.json", as_in_json)
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="dpselect.json")
-
-
-def _as_in_json(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    import json
-
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def refuse_unread() -> None:
@@ -103,8 +103,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collect
 
         ruled = Table(box=SIMPLE_HEAD, pad_edge=False)
         for place, head in enumerate(heads):
-            justify = "right" if place in right else "left"
-            ruled.add_column(Text(head), justify=justify, overflow="fold")
+            ruled.add_column(Text(head), justify="right" if place in right else "left", overflow="fold")
         for row in rows:
             ruled.add_row(*map(Text, row))
         console = Console()
