@@ -64,7 +64,7 @@ def neighbouring_relation(value: object) -> Neighbours:
 
 def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
     """Refuse a claim to half the noise where it cannot hold: ``proofs/counting.md`` has the counterexample."""
-    monotonic = boolean(monotonic, "monotonic")
+    monotonic = monotonic if isinstance(monotonic, bool) else boolean(monotonic, "monotonic")
     if monotonic and neighbouring_relation(neighbours) is Neighbours.REPLACE_ONE:
         hint = "Scores are monotone only when a unit is added or removed."
         raise InvalidParameterError("monotonic", monotonic, "False with neighbours='replace_one'", hint)

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from dpselect.accounting.events import encode
 from dpselect.certificates.tables import columns, lines, plotted, reported
 from dpselect.errors import wrong
-from dpselect.privacy import as_utc_text
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words
@@ -187,7 +186,7 @@ class Release(Planned, Generic[Answer]):
             "receipt": None if self.receipt is None else dict(self.receipt),
             "proofs": list(self.proofs),
             "version": self.version,
-            "time": as_utc_text(self.time),
+            "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
         }
         for name in ("facts", "arguments", "groups", "format", "source"):
             if getattr(self, name):

@@ -68,7 +68,8 @@ class OfQuestions(Mapping[str, Of]):
         return said if self.stored else ""
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Any]:
+        """As plain Python values for JSON."""
 
     def to_json(self) -> str:
         """As a JSON object with sorted keys, on one line."""
