@@ -250,7 +250,7 @@ _FIRST_WHOLE = 2**52
 """From here on, all doubles are whole numbers."""
 
 _MOST_DIGITS = 37
-"""Of a whole number that no double holds: engines have no larger ones."""
+"""Engines have no larger whole numbers."""
 
 
 def double_holds(exact: Fraction) -> bool:

@@ -50,10 +50,7 @@ EACH_ROW = "table row"
 
 
 def is_each_row(unit: object, columns: Iterable[str] = ()) -> bool:
-    """Whether a unit is `ROWS`, or the word ``rows`` for it, unless that is the name of a column.
-
-    What a unit is: ``proofs/counting.md``, claim 7.
-    """
+    """Whether a unit is `ROWS` (``proofs/counting.md``, claim 7), or ``rows``, unless that is the name of a column."""
     return unit is ROWS or (isinstance(unit, str) and unit == "rows" and "rows" not in columns)
 
 

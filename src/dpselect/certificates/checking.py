@@ -64,8 +64,7 @@ def verify(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = Fals
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
     A careful editor of a certificate can make its parts agree with each other, because none of its hashes needs a
-    secret. Only a ledger shows that exactly this question was asked and charged. The value itself is certified only for
-    a release with a request id, which the ledger stored.
+    secret. Only a ledger shows that exactly this question was asked and charged.
 
     Args:
         text: what `Release.to_json` wrote.
@@ -73,16 +72,14 @@ def verify(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = Fals
         allow_seeded: check also a release of `dpselect.testing.seeded`, which is not private; for tests of checks.
 
     Raises:
-        InvalidCertificateError: it is seeded, and so not private; it was edited, is not a certificate, or does not
-            match the ledger. Says which.
+        InvalidCertificateError: it is seeded, was edited, is no certificate, or does not match the ledger. Says which.
         LedgerError: the ledger cannot be read.
 
     >>> import dpselect as dps
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
-    >>> checked = verify(certificate)
-    >>> checked.epsilon, checked.error_bound, checked.charged, checked.question, checked.value
-    (0.5, True, None, False, False)
+    >>> verify(certificate).epsilon
+    0.5
     >>> verify(certificate.replace('"delta": 0.0, "epsilon": 0.5', '"delta": 0.0, "epsilon": 0.1'))
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<guarantee.epsilon>: expected what its question gives.

@@ -135,8 +135,8 @@ class Release(Planned, Generic[Answer]):
     def interval(self) -> Any:
         """Where the true number lies with `confidence`: its two ends, for each released number in the shape of `value`.
 
-        Of `counts`, if there are any. None if the error bound is about something else, such as a rank, or there is
-        none. The ends go no further than the question's public arguments allow: no count is below 0.
+        Of `counts`, if there are any. None without an error bound of the number itself. The ends go no further than the
+        question's public arguments allow: no count is below 0.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -252,7 +252,7 @@ class Release(Planned, Generic[Answer]):
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
 
-        The ``digest`` is a SHA-256 of the rest: it reveals careless edits. `dpselect.verify` reads the text back.
+        Its ``digest``, of the rest, reveals careless edits. `dpselect.verify` reads the text back.
         """
         held = self.to_dict()
         return canonical_json(held | {"digest": digest(held)})

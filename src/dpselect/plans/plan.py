@@ -82,12 +82,8 @@ class Plan:
     ...         "retired": {"ask": "count", "column": "age", "between": (65, 120)},
     ...     },
     ... )
-    >>> forecast = plan.forecast()
-    >>> forecast["typical_age"].error_bound <= 20, forecast.epsilon
-    (True, 1.0)
-    >>> answers = plan.run()
-    >>> answers["typical_age"].value
-    37.0
+    >>> plan.forecast()["typical_age"].error_bound <= 20, plan.run()["typical_age"].value
+    (True, 37.0)
     """
 
     table: object
@@ -159,7 +155,6 @@ class Plan:
 
         Raises:
             InvalidParameterError: the questions need more than the plan has, or a wanted error cannot be reached.
-            InvalidAccountError, RequestReusedError, LedgerError: see `dpselect.Dataset`.
         """
         dry = DryRun(source=self.table, **self._about)
         division, asked = self._settled(planner(dry))

@@ -25,9 +25,8 @@ _NUMBER = re.compile(
     f"[(]?[+−-]?{_SYMBOL}?{_GAP}[+-]?(?:[0-9]+(?:[.,'’_ \u00a0\u202f][0-9]+)*[.,]?|[.,][0-9]+)"
     f"(?:[eE][+-]?[0-9]+)?{_GAP}{_SYMBOL}?[)-]?"
 )
-_LOOKS = {
-    CandidateKind.NUMBER: _NUMBER,
-    CandidateKind.INTEGER: _NUMBER,
+_LOOKS: dict[CandidateKind, re.Pattern[str]] = {
+    **dict.fromkeys((CandidateKind.NUMBER, CandidateKind.INTEGER), _NUMBER),
     CandidateKind.DATE: re.compile(".*[0-9].*", re.DOTALL),
 }
 """What was meant to be of a kind; true and false are not told from other words."""

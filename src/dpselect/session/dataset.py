@@ -139,7 +139,6 @@ class Dataset(PlainQuestions):
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
 
     def _repr_html_(self) -> str:
-        """What the table is and whom it protects; nothing of its rows."""
         relation = "added or removed" if self._neighbours is Neighbours.ADD_REMOVE else "replaced"
         about = [
             ("table", self._rows.shown),
