@@ -20,12 +20,7 @@ author = "The dpselect contributors"
 copyright = author  # the name that Sphinx wants
 version = release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
-extensions = [
-    "myst_nb",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
-    "sphinxcontrib.bibtex",
-]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.bibtex"]
 root_doc = page_tree.ROOT
 include_patterns = page_tree.PATTERNS
 exclude_patterns = ["docs/_build"]

@@ -37,10 +37,7 @@ _TYPES: dict[str, Schema] = {
     "Mapping[str, Any]": {"type": "object", "minProperties": 1},
 }
 _LIST: Schema = {
-    "anyOf": [
-        {"type": "array"},
-        {"type": "string", "pattern": r"^(@.+|\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*)$"},
-    ]
+    "anyOf": [{"type": "array"}, {"type": "string", "pattern": r"^(@.+|\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*)$"}]
 }
 _BUDGET: dict[str, Schema] = {
     "share": {"type": "number", "exclusiveMinimum": 0, "maximum": 1, "description": "Part of the plan's epsilon."},

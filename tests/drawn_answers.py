@@ -109,13 +109,7 @@ def drawn(question: Any, found: Any) -> Any:
 
 
 def released(
-    question: Any,
-    found: Any,
-    *,
-    column: str = "age",
-    unit: str = "person",
-    time: datetime = WHEN,
-    **other: Any,
+    question: Any, found: Any, *, column: str = "age", unit: str = "person", time: datetime = WHEN, **other: Any
 ) -> Release[Any]:
     """Drawn and certified: of a question of all rows, or of a query with what is found in each of its groups."""
     if isinstance(question, Query):

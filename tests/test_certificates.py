@@ -55,11 +55,7 @@ QUESTIONS: dict[str, Ask] = {
         "page", prices=[1, 2.5, 4], epsilon=0.125
     ),
     "quantiles of groups": lambda visits: visits.by("page", groups=[1, 2], max_groups_per_unit=2).quantiles(
-        "page",
-        [0.25, 0.5],
-        bounds=(0, 100),
-        continuous=True,
-        epsilon=0.125,
+        "page", [0.25, 0.5], bounds=(0, 100), continuous=True, epsilon=0.125
     ),
     "density of groups": lambda visits: visits.by("page", groups=[1, 2]).density(
         "page", bounds=(0, 100), bins=4, epsilon=0.125

@@ -218,14 +218,8 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
     ("values", "advice"),
     [
         (["2026-12-24 00:00:00"], "Try --as-date:"),
-        (
-            ["12/24/2026", "3/4/2026"],
-            "Try --date-format '%m/%d/%Y': with it 2 more rows can count, all others as now.",
-        ),
-        (
-            ["24/12/2026", "3/4/2026"],
-            "Try --date-format '%d/%m/%Y': with it 2 more rows can count, all others as now.",
-        ),
+        (["12/24/2026", "3/4/2026"], "Try --date-format '%m/%d/%Y': with it 2 more rows can count, all others as now."),
+        (["24/12/2026", "3/4/2026"], "Try --date-format '%d/%m/%Y': with it 2 more rows can count, all others as now."),
         (["3/4/2026"], "Try --date-format '%m/%d/%Y': with it 1 more row can count, all others as now. Or --date"),
         (["12/24/2026", "24/12/2026"], "No option makes all of them mean the same."),
         (["24.12.2026"], "Try --date-format '%d.%m.%Y':"),

@@ -40,10 +40,7 @@ def test_a_document_shows_what_is_printed(
 
 def test_commands_are_found_and_joined() -> None:
     text = "```console\n$ pip install x\n$ dpselect plan \\\n    --epsilon 1\nfirst\n\nsecond\n$ dpselect doctor\n```\n"
-    assert shown_in("x", text) == [
-        Shown("x", "plan      --epsilon 1", "first\n\nsecond"),
-        Shown("x", "doctor", ""),
-    ]
+    assert shown_in("x", text) == [Shown("x", "plan      --epsilon 1", "first\n\nsecond"), Shown("x", "doctor", "")]
 
 
 def test_every_task_has_a_page_that_shows_a_command() -> None:

@@ -156,10 +156,7 @@ def test_replaced_units_are_refused_groups_before_a_row_is_read() -> None:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"by": "person", "groups": ["x"]}, "by='person': expected another column than the unit"),
-    (
-        {"by": "teem", "groups": ["x"]},
-        "by='teem': expected a column of the data.",
-    ),
+    ({"by": "teem", "groups": ["x"]}, "by='teem': expected a column of the data."),
     ({"by": "team"}, "groups=None"),
     ({"groups": ["x"]}, "by=None"),
     ({"by": "team", "groups": ["x"], "max_groups_per_unit": 2}, "max_groups_per_unit=2"),

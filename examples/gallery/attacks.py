@@ -43,10 +43,7 @@ class Attack:
 
 ATTACKS = {
     "number": Attack(
-        title="Bits of a number",
-        asked="Laplace noise on a count that is 0 or 1",
-        pairs=[(0, 1)],
-        draws=20_000,
+        title="Bits of a number", asked="Laplace noise on a count that is 0 or 1", pairs=[(0, 1)], draws=20_000
     ),
     "mean": Attack(
         title="Bits of a mean",

@@ -250,8 +250,7 @@ def figure_4() -> Figure:
         "Error of MWEM, by the mechanism that selects queries",
         table,
         _side_by_side(
-            {name: table.where("data", name) for name in NAMES},
-            Axis(title="mean error, share of records", log=True),
+            {name: table.where("data", name) for name in NAMES}, Axis(title="mean error, share of records", log=True)
         ),
         setting=f"{QUERIES} intervals of 1024 bins, {ROUNDS} rounds, half of epsilon for the selections. Left: the "
         "mean error of a query, less is better; each data set has its own range. Right: by how much the error of the "

@@ -100,9 +100,7 @@ class Format:
     trim: Annotated[bool, "flag", "Compare text and groups without the blanks around them."] = False
     sheet: Annotated[str | None, "any text", "Name of the sheet of an Excel file. Default: the only one."] = None
     header_row: Annotated[
-        int,
-        "whole",
-        "Row of the sheet of an Excel file that names the columns; rows above it are left out.",
+        int, "whole", "Row of the sheet of an Excel file that names the columns; rows above it are left out."
     ] = 1
     skip_lines: Annotated[int, "whole", "Lines of a CSV file that stand above its header, such as titles."] = 0
     quoted_line_breaks: Annotated[

@@ -44,11 +44,7 @@ def test_the_closed_form_is_the_integral_over_both_densities(order: float) -> No
     assert float(mp.log(moment) / (order - 1)) == pytest.approx(float(exact_renyi(0.75, order)), rel=1e-12)
 
 
-@given(
-    epsilon=st.floats(1e-3, 3.0),
-    count=st.integers(1, 300),
-    delta=st.sampled_from([0.0, 1e-12, 1e-6, 1e-3]),
-)
+@given(epsilon=st.floats(1e-3, 3.0), count=st.integers(1, 300), delta=st.sampled_from([0.0, 1e-12, 1e-6, 1e-3]))
 def test_between_bounded_range_and_basic_composition(epsilon: float, count: int, delta: float) -> None:
     total = compose([LaplaceProfileEvent(epsilon=epsilon)] * count).epsilon(delta)
     assert bounded_range_epsilon(epsilon, count=count, delta=delta) <= total * (1 + 1e-9)

@@ -6,13 +6,7 @@ import sys
 
 import pytest
 
-from dpselect.accounting import (
-    BoundedRangeEvent,
-    LaplaceProfileEvent,
-    LogisticProfileEvent,
-    PureEvent,
-    compose,
-)
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, PureEvent, compose
 from dpselect.errors import InvalidParameterError, MissingExtraError
 
 

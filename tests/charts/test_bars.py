@@ -63,12 +63,7 @@ def test_labels_that_are_alike_have_a_bar_each() -> None:
 
 
 def test_a_long_label_stands_in_lines_and_a_very_long_one_lacks_its_middle() -> None:
-    labels = [
-        "x" * 500 + " Building 7",
-        "x" * 500 + " Building 8",
-        "a long name that yet is shown as it is",
-        "b",
-    ]
+    labels = ["x" * 500 + " Building 7", "x" * 500 + " Building 8", "a long name that yet is shown as it is", "b"]
     drawn = chart(labels, [1, 2, 3, 4])
     cut, other, whole, short = (row["label"].split("\n") for row in rows(drawn))
     assert (" ".join(whole), short) == (labels[2], ["b"])

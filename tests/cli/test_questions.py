@@ -55,12 +55,7 @@ def test_every_question_of_a_table_has_a_command() -> None:
     """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, and a
     top k without candidates by `top_k`."""
     without = set(QUESTIONS) - set(BY_NAME)
-    assert without == {
-        "best_features",
-        "histogram_of_bins",
-        "unbounded_quantile",
-        "top_unknown",
-    }
+    assert without == {"best_features", "histogram_of_bins", "unbounded_quantile", "top_unknown"}
 
 
 @pytest.mark.parametrize("family", [Dataset, DryRun, GroupedQuestions])

@@ -112,10 +112,7 @@ SAID: list[tuple[list[str], str]] = [
     (["columns", AGES[0], "--foo"], "Unknown option: --foo."),
     (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Did you mean ledger show?"),
     (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Did you mean ledger open?"),
-    (
-        ["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"],
-        "--epsilon='x': expected a number such as",
-    ),
+    (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon='x': expected a number such as"),
 ]
 
 

@@ -43,11 +43,7 @@ from dpselect.formats import ENCODINGS, declared, is_canonical
         ({"strip": "x" * 33}, "strip", "at most 32 characters"),
         ({"strip": None}, "strip", "text"),
         ({"date_format": "%d.%m"}, "date_format", "one year (%Y or %y)"),
-        (
-            {"date_format": "%d.%m.%Y %H"},
-            "date_format",
-            "as_date=True leaves out a time of day",
-        ),
+        ({"date_format": "%d.%m.%Y %H"}, "date_format", "as_date=True leaves out a time of day"),
         ({"date_format": "%d.%m.%Y%"}, "date_format", "one year"),
         ({"date_format": "%Y-%m-%d %y"}, "date_format", "one year"),
         ({"date_format": ""}, "date_format", "one year"),
@@ -131,18 +127,10 @@ def test_encodings_can_be_read_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("name", "words", "said"),
     [
-        (
-            "t.jsonl",
-            {"delimiter": ";"},
-            "delimiter=';': expected nothing for files of JSON lines. They take thous",
-        ),
+        ("t.jsonl", {"delimiter": ";"}, "delimiter=';': expected nothing for files of JSON lines. They take thous"),
         ("t.jsonl", {"encoding": "cp1252"}, "encoding='cp1252': expected nothing for files of JSON lines."),
         ("t.jsonl", {"decimal": ","}, "decimal=',': expected nothing for files of JSON lines."),
-        (
-            "t.parquet",
-            {"thousands": ","},
-            "expected nothing for Parquet files, whose columns have types. They take i",
-        ),
+        ("t.parquet", {"thousands": ","}, "expected nothing for Parquet files, whose columns have types. They take i"),
         ("t.parquet", {"date_format": "%d.%m.%Y"}, "date_format='%d.%m.%Y': expected nothing for Parquet files"),
     ],
 )

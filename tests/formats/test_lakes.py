@@ -304,10 +304,7 @@ def changed_iceberg(folder: Path, catalogue: InMemoryCatalog) -> Iterable[Any]:
 
 @pytest.mark.parametrize("versions", [changed_delta, changed_iceberg])
 def test_a_version_is_a_table_of_its_own_to_a_ledger(
-    versions: Callable[[Path, InMemoryCatalog], Iterable[Any]],
-    folder: Path,
-    catalogue: InMemoryCatalog,
-    tmp_path: Path,
+    versions: Callable[[Path, InMemoryCatalog], Iterable[Any]], folder: Path, catalogue: InMemoryCatalog, tmp_path: Path
 ) -> None:
     with dps.Ledger(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
         ledger.open_account("shop", epsilon=10, unit="unit")

@@ -11,13 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from tests.laws.tiny_tables import (
-    UNLIMITED,
-    Limits,
-    Unit,
-    Universe,
-    singles,
-)
+from tests.laws.tiny_tables import UNLIMITED, Limits, Unit, Universe, singles
 from tests.rows.table_questions import Question
 
 NAN, INF = float("nan"), float("inf")

@@ -203,12 +203,7 @@ def neighbouring_laws(
 
 
 def worst_loss(
-    ask: Question,
-    universe: Universe,
-    limits: Limits,
-    neighbours: Neighbours,
-    *,
-    noise_for: Question | None = None,
+    ask: Question, universe: Universe, limits: Limits, neighbours: Neighbours, *, noise_for: Question | None = None
 ) -> float:
     """The largest logarithm of a ratio of probabilities between neighbours.
 

@@ -17,13 +17,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from dpselect.errors import (
-    AnchorError,
-    InvalidParameterError,
-    LedgerError,
-    LedgerForkedError,
-    LedgerRolledBackError,
-)
+from dpselect.errors import AnchorError, InvalidParameterError, LedgerError, LedgerForkedError, LedgerRolledBackError
 from dpselect.ledger import Ledger
 from tests.ledger.noted import anchor_at, heads_of
 from tests.ledger.test_file import CUT_OFF

@@ -93,10 +93,7 @@ TAMPERED = {
         "DELETE FROM dpselect_accounts WHERE number = 2",
         "an account is missing: its entries are there",
     ),
-    "all accounts taken out": (
-        "DELETE FROM dpselect_accounts",
-        "an account is missing: its entries are there",
-    ),
+    "all accounts taken out": ("DELETE FROM dpselect_accounts", "an account is missing: its entries are there"),
     "everything taken out": (
         "DELETE FROM dpselect_releases; DELETE FROM dpselect_entries; DELETE FROM dpselect_accounts",
         "there is no account in it",

@@ -15,12 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpselect.accounting import PureEvent
-from dpselect.errors import (
-    InvalidParameterError,
-    LedgerDamagedError,
-    LedgerError,
-    LedgerUnavailableError,
-)
+from dpselect.errors import InvalidParameterError, LedgerDamagedError, LedgerError, LedgerUnavailableError
 from dpselect.ledger import Ledger
 from tests.forked import Forks
 from tests.ledger.test_file import CUT_OFF

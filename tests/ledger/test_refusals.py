@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpselect import Neighbours
-from dpselect.accounting import (
-    ComposedEvent,
-    Event,
-    Filter,
-    PureEvent,
-    compose,
-)
+from dpselect.accounting import ComposedEvent, Event, Filter, PureEvent, compose
 from dpselect.accounting.filter import Limits
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger

@@ -12,9 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli import main
-from dpselect.errors import (
-    InvalidParameterError,
-)
+from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
 
 EVENT = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event

@@ -76,11 +76,7 @@ _AT = 'connection to server at "127.0.0.1", port 5432 failed: '
     ("said", "kind", "expected"),
     [
         ('FATAL:  password authentication failed for user "zoe"', LedgerUnavailableError, "does not let this user in"),
-        (
-            'FATAL:  no pg_hba.conf entry for host "::1", user "zoe", database "x"',
-            LedgerUnavailableError,
-            "user in",
-        ),
+        ('FATAL:  no pg_hba.conf entry for host "::1", user "zoe", database "x"', LedgerUnavailableError, "user in"),
         ('FATAL:  role "zoe" does not exist', LedgerUnavailableError, "does not let this user in"),
         ('FATAL:  permission denied for database "x"', LedgerUnavailableError, "does not let this user in"),
         ('FATAL:  database "x" does not exist', LedgerUnavailableError, "no such database"),

@@ -14,12 +14,7 @@ from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.mechanisms.joint_law import cdf
 from tests.reference.joint_quantiles import path_law
 
-CASES = {
-    "none": [],
-    "one": [3.0],
-    "ties": [1.0, 2.0, 2.0, 6.0],
-    "outside": [-9.0, 0.5, 4.0, 7.0, 99.0],
-}
+CASES = {"none": [], "one": [3.0], "ties": [1.0, 2.0, 2.0, 6.0], "outside": [-9.0, 0.5, 4.0, 7.0, 99.0]}
 
 
 def marginal(

@@ -62,10 +62,7 @@ def exact_masses(
 def cuts_of(breakpoints: list[float], tails: dict[str, float]) -> np.ndarray:
     inner = np.linspace(breakpoints[0] - 6, breakpoints[-1] + 6, 41) if tails else np.array(breakpoints)
     inner = np.concatenate([inner, np.linspace(breakpoints[0], breakpoints[-1], 17)])
-    ends = [
-        -np.inf if "left_slope" in tails else breakpoints[0],
-        np.inf if "right_slope" in tails else breakpoints[-1],
-    ]
+    ends = [-np.inf if "left_slope" in tails else breakpoints[0], np.inf if "right_slope" in tails else breakpoints[-1]]
     return np.unique(np.concatenate([np.clip(inner, *ends), ends]))
 
 

@@ -16,12 +16,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect import Neighbours
-from dpselect.accounting import (
-    ComposedEvent,
-    LaplaceProfileEvent,
-    calibrate_rounds,
-    compose,
-)
+from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds, compose
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms import plan_top_k
 from dpselect.mechanisms.exponential import EXPONENTIAL

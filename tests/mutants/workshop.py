@@ -30,10 +30,7 @@ NOT_COPIED = shutil.ignore_patterns("target", "__pycache__", "_build", "*.so", "
 
 SECONDS_A_COMMAND = 600
 
-FAST_TO_BUILD = {
-    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-    "CARGO_PROFILE_RELEASE_INCREMENTAL": "true",
-}
+FAST_TO_BUILD = {"CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16", "CARGO_PROFILE_RELEASE_INCREMENTAL": "true"}
 """The same instructions in fewer seconds; how fast they run does not matter here."""
 
 

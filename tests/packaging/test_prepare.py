@@ -262,10 +262,7 @@ OFFLINE = {"OFFLINE": "1"}
         ('[ -z "$PATIENCE" ]', None),  # slow, not unreachable: with patience it works
         ("echo '  [6] Could not resolve hostname'; [ \"$OFFLINE\" ]", None),  # all is on this machine
         ("echo '  [7] Could not connect to server'; exit 1", f"Fetching {OFFLINE_SENTENCE}"),
-        (
-            "echo '  [28] Timeout was reached (Connection timed out)'; exit 1",
-            f"Fetching {OFFLINE_SENTENCE}",
-        ),
+        ("echo '  [28] Timeout was reached (Connection timed out)'; exit 1", f"Fetching {OFFLINE_SENTENCE}"),
         ("echo '  [22] The requested URL returned error: 404'; exit 1", "Fetching failed"),
     ],
 )

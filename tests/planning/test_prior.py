@@ -11,12 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, InvalidScoresError
-from dpselect.planning import (
-    epsilon_for,
-    error_curve,
-    worst_case_bounds,
-    worst_case_error,
-)
+from dpselect.planning import epsilon_for, error_curve, worst_case_bounds, worst_case_error
 
 PRIOR, SCORES = [90, 5, 4, 0, 1], [40.0, 30.0, 20.0, 99.0, 35.0]
 ONE: dict[str, Any] = {"sensitivity": 1.0, "monotonic": True}

@@ -74,11 +74,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"a": COUNT | {"share": math.nan}}, {}, r"questions\.a\.share=nan"),
     ({"a": COUNT | {"share": True}}, {}, r"questions\.a\.share=True"),
     ({"a": COUNT | {"within": -1}}, {}, r"questions\.a\.within=-1"),
-    (
-        {"a": COUNT | {"epsilon": 0.7}, "b": COUNT | {"epsilon": 0.6}},
-        {},
-        r"epsilon=1\.0: .*at least 1\.[23].* a 0\.7",
-    ),
+    ({"a": COUNT | {"epsilon": 0.7}, "b": COUNT | {"epsilon": 0.6}}, {}, r"epsilon=1\.0: .*at least 1\.[23].* a 0\.7"),
     (
         {"a": COUNT | {"epsilon": 1.0}, "b": COUNT},
         {},

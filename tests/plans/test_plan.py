@@ -219,11 +219,7 @@ def test_another_question_under_the_same_name_is_refused(folder: Path) -> None:
 
 BAD: list[tuple[tuple[str, str], type[Exception], str]] = [
     (("share = 0.5", "share = 1.5"), InvalidParameterError, r"questions\.typical_age\.share=1\.5: .*at most 1"),
-    (
-        ("share = 0.5", "within = 1"),
-        InvalidParameterError,
-        r"typical_age\.within=1\.0: .*it is 9.*Allow a",
-    ),
+    (("share = 0.5", "within = 1"), InvalidParameterError, r"typical_age\.within=1\.0: .*it is 9.*Allow a"),
     (("epsilon = 1.0", "epsilom = 1.0"), InvalidParameterError, "epsilom=<unknown key>: .*Did you mean 'epsilon'"),
     (("bounds =", "bound ="), InvalidParameterError, r"questions\.typical_age\.bound=.*Did you mean 'bounds'"),
     (("share =", "shares ="), InvalidParameterError, r"questions\.typical_age\.shares=.*Did you mean 'share'"),

@@ -32,11 +32,7 @@ def of_prices(highest: Any, *, rows: int) -> Any:
     return planned("best_price", prices=[highest], max_rows_per_unit=rows, epsilon=1.0).terms.sensitivity
 
 
-STATED = {
-    "counts": of_counts(),
-    "ranks": of_ranks(0.5, rows=1),
-    "prices": of_prices(5, rows=1),
-}
+STATED = {"counts": of_counts(), "ranks": of_ranks(0.5, rows=1), "prices": of_prices(5, rows=1)}
 
 
 @pytest.mark.parametrize("name", STATED)

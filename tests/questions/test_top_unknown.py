@@ -86,13 +86,7 @@ def test_the_noise_covers_what_one_unit_changes() -> None:
     exact = {str(name): 100_000 for name in range(400)}
     for most, neighbours, deviation in ((1, "add_remove", 2), (2, "add_remove", 4), (1, "replace_one", 4), *GAUSSIAN):
         task = planned(
-            "top_k",
-            k=400,
-            epsilon=0.5,
-            delta=1e-6,
-            max_values_per_unit=most,
-            with_counts=True,
-            neighbours=neighbours,
+            "top_k", k=400, epsilon=0.5, delta=1e-6, max_values_per_unit=most, with_counts=True, neighbours=neighbours
         )
         counts = drawn(task, exact).counted
         assert counts is not None

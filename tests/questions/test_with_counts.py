@@ -59,18 +59,12 @@ ASKED: dict[str, tuple[Ask, dict[Any, int]]] = {
     ),
     "least_common": (lambda asked: asked.least_common("name", candidates=NAMES, **ALWAYS), OF_NAMES),
     "top_k": (lambda asked: asked.top_k("name", 2, candidates=NAMES, **ALWAYS), OF_NAMES),
-    "top_k once": (
-        lambda asked: asked.top_k("name", 4, candidates=NAMES, max_values_per_unit=4, **ALWAYS),
-        OF_NAMES,
-    ),
+    "top_k once": (lambda asked: asked.top_k("name", 4, candidates=NAMES, max_values_per_unit=4, **ALWAYS), OF_NAMES),
     "top_k with a delta": (
         lambda asked: asked.top_k("page", 3, candidates=range(-500, 500), delta=1e-6, **ALWAYS),
         OF_PAGES,
     ),
-    "best_by": (
-        lambda asked: asked.best_by("name", sum="paid", clip=(0, 4), candidates=NAMES, **ALWAYS),
-        OF_NAMES,
-    ),
+    "best_by": (lambda asked: asked.best_by("name", sum="paid", clip=(0, 4), candidates=NAMES, **ALWAYS), OF_NAMES),
 }
 
 

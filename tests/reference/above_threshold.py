@@ -37,13 +37,7 @@ def law(leads: Sequence[int], *, positives: int = 1, root: int = 1, fresh: bool 
     >>> law([0])
     {(-1,): Fraction(1, 2), (0,): Fraction(1, 2)}
     """
-    ends = sorted(
-        {
-            Fraction(0),
-            Fraction(1),
-            *(Fraction(2) ** -lead for lead in leads if lead > 0),
-        }
-    )
+    ends = sorted({Fraction(0), Fraction(1), *(Fraction(2) ** -lead for lead in leads if lead > 0)})
     if fresh:
         return _with_fresh_offsets(leads, positives=positives, root=root)
     found: dict[Answers, Fraction] = {}

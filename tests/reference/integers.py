@@ -49,12 +49,7 @@ def propose(left: Side, right: Side, *, most_blocks: int, randomness: Randomness
 
 
 def draw(
-    left: Side,
-    right: Side,
-    score: Callable[[int], Fraction],
-    *,
-    most_blocks: int,
-    randomness: Randomness,
+    left: Side, right: Side, score: Callable[[int], Fraction], *, most_blocks: int, randomness: Randomness
 ) -> int | None:
     """A proposal, kept with the quotient of ``exp(score/b)`` and ``exp(ceiling/b)``, at most 1.
 

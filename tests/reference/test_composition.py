@@ -9,13 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dpselect.accounting import (
-    BoundedRangeEvent,
-    LaplaceProfileEvent,
-    LogisticProfileEvent,
-    PureEvent,
-    compose,
-)
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, PureEvent, compose
 from dpselect.accounting.tight import convolved, loss_masses, one_more, repeated, trivial
 from tests.reference import composition as model
 from tests.reference.composition import Grid

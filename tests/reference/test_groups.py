@@ -10,11 +10,7 @@ import pytest
 from tests.reference.groups import Contribution, add_remove_pairs, released_law, worst_ratio
 
 GROUPS, CANDIDATES, ROOT = ("a", "b", "c"), ("x", "y"), Fraction(3, 2)
-ROWS: list[Contribution] = [
-    (("a", "x"),),
-    (("a", "x"), ("b", "x")),
-    (("a", "y"), ("b", "x"), ("c", "y"), ("d", "x")),
-]
+ROWS: list[Contribution] = [(("a", "x"),), (("a", "x"), ("b", "x")), (("a", "y"), ("b", "x"), ("c", "y"), ("d", "x"))]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])

@@ -14,15 +14,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from tests.laws.goodness_of_fit import NEVER, p_value
-from tests.reference.joint_quantiles import (
-    answer_law,
-    gaps,
-    movements,
-    path_law,
-    score,
-    score_range,
-    spread_law,
-)
+from tests.reference.joint_quantiles import answer_law, gaps, movements, path_law, score, score_range, spread_law
 from tests.reference.precision import exponential
 from tests.reference.strategies import few_examples
 from tests.slow import crossed

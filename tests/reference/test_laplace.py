@@ -105,10 +105,7 @@ def test_draws_follow_the_law() -> None:
     cuts = np.concatenate([[-np.inf], np.linspace(-20, 20, 31), [np.inf]])
     counts = np.histogram(draws, bins=cuts)[0]
     assert p_value(counts, np.diff(mechanism.cdf(value, cuts))) >= NEVER
-    for wrong in (
-        dps.LaplaceMechanism(epsilon=0.4, sensitivity=3),
-        dps.LaplaceMechanism(epsilon=0.5, sensitivity=2.4),
-    ):
+    for wrong in (dps.LaplaceMechanism(epsilon=0.4, sensitivity=3), dps.LaplaceMechanism(epsilon=0.5, sensitivity=2.4)):
         assert p_value(counts, np.diff(wrong.cdf(value, cuts))) < NEVER
     assert p_value(counts, np.diff(mechanism.cdf(value + 2, cuts))) < NEVER
 

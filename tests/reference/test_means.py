@@ -17,14 +17,7 @@ import dpselect as dps
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
-from tests.reference.means import (
-    absolute_score,
-    exact_mean,
-    mean,
-    squared_range,
-    squared_score,
-    squared_sensitivity,
-)
+from tests.reference.means import absolute_score, exact_mean, mean, squared_range, squared_score, squared_sensitivity
 from tests.reference.strategies import few_examples
 from tests.slow import crossed
 

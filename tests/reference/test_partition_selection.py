@@ -8,14 +8,7 @@ from itertools import pairwise, product
 import pytest
 
 from tests.reference.counting import add_remove_pairs, bounded_counts, replace_one_pairs
-from tests.reference.partition_selection import (
-    failure,
-    in_closed_form,
-    law,
-    lazy_heads,
-    named_by_number,
-    probabilities,
-)
+from tests.reference.partition_selection import failure, in_closed_form, law, lazy_heads, named_by_number, probabilities
 from tests.reference.randomness import Randomness, exact_law
 
 PRICES = [

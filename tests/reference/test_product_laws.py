@@ -15,10 +15,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from tests.reference import exponential
-from tests.reference.error_bounds import (
-    chance_of_falling_behind,
-    worst_flip_probabilities,
-)
+from tests.reference.error_bounds import chance_of_falling_behind, worst_flip_probabilities
 from tests.reference.noisy_max import laplace_noise_law
 from tests.reference.permute_and_flip import law_by_positions
 from tests.reference.precision import exponential as exp_fraction

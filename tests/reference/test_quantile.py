@@ -14,14 +14,7 @@ import dpselect as dps
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.pieces import law, law_of_rounds, tightest_bounds
 from tests.reference.precision import exponential
-from tests.reference.quantile import (
-    grid_law,
-    interval_law,
-    largest_ratio,
-    law_between,
-    pieces,
-    score,
-)
+from tests.reference.quantile import grid_law, interval_law, largest_ratio, law_between, pieces, score
 from tests.reference.strategies import few_examples
 from tests.reference.unit_values import rank_range
 from tests.slow import crossed

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from tests.reference.permute_and_flip import law_by_heads
 from tests.reference.randomness import Randomness, as_vector, exact_law
 from tests.reference.strategies import few_examples, flip_probabilities, partitions
-from tests.reference.thinning import (
-    heads_by_thinning,
-    keep_one_uniformly,
-    permute_and_flip_by_two_routes,
-)
+from tests.reference.thinning import heads_by_thinning, keep_one_uniformly, permute_and_flip_by_two_routes
 
 P = (Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4))
 GROUPS = [[0], [1, 3], [2]]

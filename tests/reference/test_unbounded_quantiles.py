@@ -7,14 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.reference.unbounded_quantiles import (
-    data_sets,
-    exp_epsilon,
-    fresh_thresholds,
-    law,
-    scores,
-    worst_ratio,
-)
+from tests.reference.unbounded_quantiles import data_sets, exp_epsilon, fresh_thresholds, law, scores, worst_ratio
 
 HALF = Fraction(1, 2)
 LEVELS = [Fraction(0), Fraction(1, 4), HALF, Fraction(9, 10), Fraction(1)]

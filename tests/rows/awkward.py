@@ -30,10 +30,7 @@ COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
         pa.decimal128(38, 0),
         decimals(f"{10**37} {2**63 - 1} {2**63} {-(2**63)} {-(2**63) - 1} - 7 7 8 -7 0 {BIG}"),
     ),
-    "fine": (
-        pa.decimal128(38, 30),
-        decimals("7 7.000000000000000000000000000001 0 0.1 - -7 8.1 8 1e-30 7 7 99999999"),
-    ),
+    "fine": (pa.decimal128(38, 30), decimals("7 7.000000000000000000000000000001 0 0.1 - -7 8.1 8 1e-30 7 7 99999999")),
     "text": (pa.string(), ["ann", " ann\t", "vAnnv", "", " ", "N/A", "ann", None, "ä", "a'\"\\%b", "7", "07"]),
     "day": (
         pa.date32(),

@@ -86,10 +86,7 @@ _QUICK = {
 }
 """By day Spark neither compiles its queries nor plans them anew half way: each is run once, on few rows. In slow tests
 it does, as for users."""
-_JAVA = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
-)
+_JAVA = ("-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote")
 
 
 @cache

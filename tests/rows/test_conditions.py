@@ -113,10 +113,7 @@ def test_views_nest_and_are_certified() -> None:
         who for who, age, city in zip(*PEOPLE.to_pydict().values(), strict=True) if age >= 60 and city == "north"
     }
     assert release.value == {"north": len(expected), "south": 0}
-    assert release.where == [
-        {"column": "age", "between": [60.0, None]},
-        {"column": "city", "values": ["north"]},
-    ]
+    assert release.where == [{"column": "age", "between": [60.0, None]}, {"column": "city", "values": ["north"]}]
     assert "Only rows with age of at least 60 and city north count." in str(release)
     assert release.proofs[-1] == "proofs/row_conditions.md"
     assert check(release.to_json()).error_bound

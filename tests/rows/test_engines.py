@@ -97,12 +97,7 @@ def test_usable_units(awkward: Opened, rows: Rows, unit: str) -> None:
 
 
 NUMBERS = ["whole", "short", "number", "single", "exact", "huge", "fine"]
-SCALES = [
-    (Fraction(1), 0, 10),
-    (Fraction(1, 2), -100, 100),
-    (Fraction(100), -(2**31), 2**31),
-    (Fraction(1, 3), -7, -1),
-]
+SCALES = [(Fraction(1), 0, 10), (Fraction(1, 2), -100, 100), (Fraction(100), -(2**31), 2**31), (Fraction(1, 3), -7, -1)]
 BOUNDS = [(-1e18, 1e18), (0.0, 7.2)]
 
 

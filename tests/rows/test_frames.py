@@ -133,16 +133,7 @@ def test_bytes_that_are_not_utf_8_are_left_out_alone(dtype: Any) -> None:
     assert count(swapped, range(4), unit="unit") == [1, 0, 1, 1]
 
 
-NULLABLE = [
-    "Int64",
-    "UInt8",
-    "Float32",
-    "Float64",
-    "int64[pyarrow]",
-    "category",
-    ">i4",
-    "longdouble",
-]
+NULLABLE = ["Int64", "UInt8", "Float32", "Float64", "int64[pyarrow]", "category", ">i4", "longdouble"]
 
 
 @pytest.mark.parametrize("dtype", NULLABLE)

@@ -297,8 +297,7 @@ def test_several_files_with_keys_in_any_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "first",
-    [b"[", b'[{"unit": 1}]', b"{", b"7", b"", b"unit,value", b'{"unit": "\xff", "value": 1}'],
+    "first", [b"[", b'[{"unit": 1}]', b"{", b"7", b"", b"unit,value", b'{"unit": "\xff", "value": 1}']
 )
 def test_a_file_of_something_else(tmp_path: Path, first: bytes) -> None:
     with pytest.raises(InvalidDataError, match="a first line in UTF-8 with one JSON object"):

@@ -101,16 +101,7 @@ def test_long_units_do_not_decide_whether_there_is_an_answer(
 def test_long_units_are_told_apart() -> None:
     long = "z" * 5000
     digest = blake2b(long.encode(), digest_size=32).hexdigest()
-    units = [
-        long,
-        f" {long}\n",
-        long + "z",
-        "z" * LONG_UNIT,
-        digest[1:],
-        digest,
-        f"0{digest}",
-        None,
-    ]
+    units = [long, f" {long}\n", long + "z", "z" * LONG_UNIT, digest[1:], digest, f"0{digest}", None]
     for type_ in (pa.string(), pa.binary()):
         table = opened(pa.table({"unit": pa.array(units, pa.string()).cast(type_), "value": [1] * len(units)}))
         # Of text, blanks around it do not matter.

@@ -82,10 +82,7 @@ def test_a_header_without_rows_is_a_table(tmp_path: Path) -> None:
         (b"unit,value\r1,2\r", "a text file with line breaks"),
         (b"un\xffit,value\n1,2\n", "a first line in UTF-8"),
         (b'"unit,value\n1,2\n', "a first line in UTF-8"),
-        (
-            b"unit;value\n1;2\n",
-            "the names of columns, separated by commas. It looks",
-        ),
+        (b"unit;value\n1;2\n", "the names of columns, separated by commas. It looks"),
         (
             b"unit\tvalue\n1\t2\n",
             "separated by tabs. If it is, declare the format: delimiter='tab'. If line breaks stand inside quotes: "

@@ -22,8 +22,7 @@ def domain_of(bounds: Any, step: Any = None) -> Any:
 
 
 @pytest.mark.parametrize(
-    "bounds",
-    [(0, 120), [0, 120], (0.0, np.float32(120)), (np.int8(0), Fraction(120)), (-0.0, decimal.Decimal(120))],
+    "bounds", [(0, 120), [0, 120], (0.0, np.float32(120)), (np.int8(0), Fraction(120)), (-0.0, decimal.Decimal(120))]
 )
 def test_bounds(bounds: Any) -> None:
     domain = domain_of(bounds)

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING
 from tests.web.chromium import started
 from tests.web.person import Person, visiting
 from tests.web.served import serving
-from tests.web.test_whole_way import (
-    MOST_ACTIONS,
-    MOST_BYTES,
-    MOST_TO_A_REPORT,
-    bytes_of_first_page,
-    median,
-    spend,
-)
+from tests.web.test_whole_way import MOST_ACTIONS, MOST_BYTES, MOST_TO_A_REPORT, bytes_of_first_page, median, spend
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

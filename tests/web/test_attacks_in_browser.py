@@ -52,10 +52,7 @@ def ledger(folder: Path) -> Iterator[dps.Ledger]:
 def person(browser: Browser, folder: Path, ledger: dps.Ledger) -> Iterator[Person]:
     """Somebody who has a table that others have written into."""
     payer = "--ledger", f"sqlite:///{folder / 'budget.db'}", "--account", "people"
-    with (
-        serving("table.csv", "--unit", "person", *payer, folder=folder) as server,
-        visiting(browser, server) as person,
-    ):
+    with serving("table.csv", "--unit", "person", *payer, folder=folder) as server, visiting(browser, server) as person:
         yield person
         assert SECRET not in "".join(server.log)
 

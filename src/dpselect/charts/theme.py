@@ -14,12 +14,7 @@ LINE_DASHES = ((1, 0), (14, 4), (7, 3), (9, 3, 2, 3), (9, 2.5, 2, 2.5, 2, 2.5), 
 DISTINCT_STYLES = (0, 2, 5, 3, 1, 4)
 """Styles in the order in which they are taken: the first three curves are solid, dashed and dotted."""
 
-_STYLES = {
-    "exponential mechanism": 0,
-    "permute-and-flip": 2,
-    "noisy max (Laplace)": 5,
-    "noisy max, Laplace noise": 5,
-}
+_STYLES = {"exponential mechanism": 0, "permute-and-flip": 2, "noisy max (Laplace)": 5, "noisy max, Laplace noise": 5}
 """The style of each mechanism, by the names that charts have for it."""
 
 BAR_COLOURS = ("#0b4a8f", "#d67d00", "#d9d9d9")

@@ -22,11 +22,7 @@ from psycopg.abc import RV, PQGen
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
-from dpselect.errors import (
-    LedgerBusyError,
-    LedgerDamagedError,
-    LedgerReadOnlyError,
-)
+from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerReadOnlyError
 from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault, Transaction
 
 _AGAIN = "Nothing was written; try again, or wait longer."

@@ -14,24 +14,13 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 import numpy as np
 
 from dpselect._native import _core
-from dpselect.accounting import (
-    ApproximateEvent,
-    Event,
-    PrivateCandidatesEvent,
-    compose,
-)
+from dpselect.accounting import ApproximateEvent, Event, PrivateCandidatesEvent, compose
 from dpselect.accounting.events import checked_event, expected_runs, has_direction, shape_of_runs
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import MechanismValue, explained
-from dpselect.mechanisms.run_counts import (
-    LawName,
-    RunCount,
-    gamma_for,
-    law_named,
-    negative_binomial,
-)
+from dpselect.mechanisms.run_counts import LawName, RunCount, gamma_for, law_named, negative_binomial
 from dpselect.mechanisms.scores import Pick, all_candidates
 
 Configuration = TypeVar("Configuration")

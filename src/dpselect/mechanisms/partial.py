@@ -141,9 +141,7 @@ class PartialSelection:
         raise TypeError("a PartialSelection is used once, not copied or pickled; send what to_bytes() returns")
 
 
-def _terms(
-    mechanism: Mechanism,
-) -> tuple[Literal["exponential", "permute_and_flip"], float, float, Literal[1, 2], int]:
+def _terms(mechanism: Mechanism) -> tuple[Literal["exponential", "permute_and_flip"], float, float, Literal[1, 2], int]:
     expected = "PermuteAndFlip, ExponentialMechanism, or ReportNoisyMax with exponential or Gumbel noise"
     if not isinstance(cast(object, mechanism), Mechanism):
         raise InvalidParameterError("mechanism", mechanism, expected)

@@ -323,11 +323,7 @@ def unknown_noise(
 
 @explained
 def naming_noise(
-    *,
-    epsilon: float,
-    delta: float,
-    max_values_per_unit: int = 1,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    *, epsilon: float, delta: float, max_values_per_unit: int = 1, neighbours: Neighbours | str = Neighbours.ADD_REMOVE
 ) -> UnlistedNoise:
     """The public rule by which the values that occur are named.
 

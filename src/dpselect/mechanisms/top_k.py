@@ -429,8 +429,7 @@ class _SetDraw:
         h = h[:, np.newaxis]
         # Of two bounds the smaller: all sets whose worst rank is at most `until`, and for each rank as many as for it.
         number = np.minimum(
-            _log2_choose(until - h, self._k - h + 1),
-            _log2_choose(until - h - 1, self._k - h) + np.log2(until - before),
+            _log2_choose(until - h, self._k - h + 1), _log2_choose(until - h - 1, self._k - h) + np.log2(until - before)
         )
         return number - above[h - 1] - below[before - self._k] + self._slack
 

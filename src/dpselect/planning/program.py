@@ -207,9 +207,7 @@ def lower_bound(lattice: Lattice, p: float, prices: FloatArray, top_multipliers:
         arriving = np.where(risers >= 0, multipliers[risers], 0.0) / count[places]
         at_top = level[places] == 0
         limits = np.where(
-            at_top,
-            reach[risers] * arriving - multipliers[places] / count[places],
-            costs[places] + arriving,
+            at_top, reach[risers] * arriving - multipliers[places] / count[places], costs[places] + arriving
         )
         own = lattice.state[places] - states.start
         value = np.minimum(prices[states], np.minimum.reduceat(limits, np.flatnonzero(at_top)))

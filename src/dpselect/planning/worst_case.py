@@ -18,12 +18,7 @@ from dpselect.planning.curves import MechanismKind, Setting, worst_expected_erro
 
 @explained
 def worst_case_error(
-    mechanism: MechanismKind,
-    n: int,
-    *,
-    epsilon: float,
-    sensitivity: float,
-    monotonic: bool = False,
+    mechanism: MechanismKind, n: int, *, epsilon: float, sensitivity: float, monotonic: bool = False
 ) -> float:
     """The largest expected error over all vectors of `n` scores: public, so safe to publish.
 

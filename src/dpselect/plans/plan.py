@@ -168,10 +168,7 @@ class Plan:
 
     @_in_words_of_a_plan()
     def run(
-        self,
-        *,
-        out: str | os.PathLike[str] | None = None,
-        progress: Callable[[float], None] | None = None,
+        self, *, out: str | os.PathLike[str] | None = None, progress: Callable[[float], None] | None = None
     ) -> Answers:
         """The answers to all questions, asked as by `dpselect.Dataset.ask`.
 

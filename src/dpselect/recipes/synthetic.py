@@ -51,12 +51,7 @@ class Rounds(MechanismValue):
         share, relation = probability(self.selection_share, "selection_share"), self.neighbours
         part, rest = divided(epsilon, share)
         selecting = shared_selections(
-            self.selection,
-            count=rounds,
-            epsilon=part,
-            delta=self.delta,
-            sensitivity=sensitivity,
-            neighbours=relation,
+            self.selection, count=rounds, epsilon=part, delta=self.delta, sensitivity=sensitivity, neighbours=relation
         )
         measuring = GeometricMechanism(epsilon=quotient_down(rest, rounds), sensitivity=moved, neighbours=relation)
         self._set(rounds=rounds, selecting=selecting, measuring=measuring)

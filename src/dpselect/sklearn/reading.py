@@ -33,15 +33,7 @@ _MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
 
 _NUMBERS = frozenset(
-    {
-        Holds.INTEGERS,
-        Holds.UNSIGNED,
-        Holds.FLOATS,
-        Holds.SHORT_FLOATS,
-        Holds.DECIMALS,
-        Holds.BOOLEANS,
-        Holds.NOTHING,
-    }
+    {Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS, Holds.BOOLEANS, Holds.NOTHING}
 )
 
 

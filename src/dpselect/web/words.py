@@ -11,11 +11,7 @@ from dpselect.questions.question import Question
 from dpselect.questions.words import as_text, counted
 
 GROUPS = {
-    "How many": {
-        "count": "number of people",
-        "histogram": "counts of values",
-        "values": "names of values",
-    },
+    "How many": {"count": "number of people", "histogram": "counts of values", "values": "names of values"},
     "Sizes and spreads": {
         "mean": "average",
         "median": "middle value",
