@@ -139,7 +139,8 @@ def _native(array: npt.NDArray[Any], name: Named = "scores") -> npt.NDArray[Any]
 
 def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
     """Plain Python (or NumPy) numbers as an array that holds each of them exactly."""
-    kinds = {_number_kind(kind) for kind in set(map(type, scores))}
+    kind_of = {kind: _number_kind(kind) for kind in set(map(type, scores))}
+    kinds = set(kind_of.values())
     if not kinds <= {"f", "i"}:
         raise _refusal(f"{type(scores).__name__} whose members are not all numbers")
     if kinds == {"i"}:
@@ -148,7 +149,7 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
             with suppress(OverflowError):
                 return np.array(plain, dtype=integer_type)
         raise _refusal(type(scores).__name__, "integers of 64 bits, all signed or all unsigned")
-    whole = [cast(int, each) for each in scores if _number_kind(type(each)) == "i"]
+    whole = [cast(int, each) for each in scores if kind_of[type(each)] == "i"] if "i" in kinds else []
     if not all(-_EXACT_IN_DOUBLE <= each <= _EXACT_IN_DOUBLE for each in whole):
         raise _refusal(
             f"{type(scores).__name__} of floats and integers",
