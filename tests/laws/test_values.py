@@ -22,8 +22,10 @@ Kind = Callable[..., Any]
 def test_a_pickle_holds_the_arguments_and_nothing_else(kind: Kind) -> None:
     mechanism = kind(epsilon=0.5, sensitivity=2.0)
     mechanism.select_many(np.zeros(100), 100)
-    _, (type_of, arguments) = mechanism.__reduce__()
-    assert type_of is type(mechanism)
+    make, given = mechanism.__reduce__()
+    arguments = make.keywords
+    assert make.func is type(mechanism)
+    assert given == make.args == ()
     assert arguments.get("weights") is None
     assert set(arguments) - {"noise", "weights"} == {"epsilon", "sensitivity", "monotonic", "neighbours"}
     assert pickle.dumps(mechanism) == pickle.dumps(kind(epsilon=0.5, sensitivity=2.0))

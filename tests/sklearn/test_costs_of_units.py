@@ -52,7 +52,7 @@ def loss_of_a_selection(rows: int) -> float:
         second = np.array([5.0] * 50 + [95.0] * 50 + [5.0] * more)
         classes = np.array([0] * 50 + [1] * (50 + more))
         laws.append(
-            asked.plan.mechanism.pmf(np.array(scores([first, second], classes, bounds=(0, 100), bins=(10, 10))))
+            asked.mechanism.mechanism.pmf(np.array(scores([first, second], classes, bounds=(0, 100), bins=(10, 10))))
         )
     return float(np.abs(np.log(laws[0] / laws[1])).max())
 

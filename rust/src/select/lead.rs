@@ -147,7 +147,7 @@ fn gap_of(
 }
 
 /// The exponential mechanism: candidate i arrives at an exponential time of rate p_i, so -ln of its time is its score plus Gumbel
-/// noise. The time from the first to the second is independent of the first one's: that of a race of those that are left.
+/// noise. The time from the first to the second is independent of the first one's: the first time among those that are left.
 fn exponential(
     scores: View<'_>,
     scale: &Scale,
@@ -167,15 +167,15 @@ fn exponential(
         line.rebuild(&left);
     }
     let (_, mut rest) = exponential_mechanism::draw_with_time_from(&left, &line, entropy)?;
-    // The time left, measured from the best score, is exp(x) times the one of the second race.
-    let bounds = race_bounds(&first, &rest, scale.exponent(top, best_left));
+    // The time left, measured from the best score, is exp(x) times the first time among the others.
+    let bounds = bounds_of_lead(&first, &rest, scale.exponent(top, best_left));
     let x = LazyCell::new(|| scale.exact_exponent(top, best_left));
-    let gap = step.floor(bounds, |lead| race_leads(&mut first, &mut rest, &x, lead, entropy));
+    let gap = step.floor(bounds, |lead| has_lead(&mut first, &mut rest, &x, lead, entropy));
     Ok((winner, gap))
 }
 
 /// Bounds of ln(1 + e^x rest / first).
-fn race_bounds(first: &Clock, rest: &Clock, x: f64) -> (f64, f64) {
+fn bounds_of_lead(first: &Clock, rest: &Clock, x: f64) -> (f64, f64) {
     if x > LARGEST_EXPONENT {
         return (0.0, f64::INFINITY);
     }
@@ -189,7 +189,7 @@ fn race_bounds(first: &Clock, rest: &Clock, x: f64) -> (f64, f64) {
 }
 
 /// Whether ln(1 + e^x rest / first) is at least `lead`: first (1 - e^-lead) <= rest e^(x - lead).
-fn race_leads(first: &mut Clock, rest: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
+fn has_lead(first: &mut Clock, rest: &mut Clock, x: &Rational, lead: &Rational, entropy: &mut Entropy) -> bool {
     let [before, behind] = [x - lead, lead - x].map(|distance| distance.max(Rational::ZERO));
     let factors = |precision| {
         let (missed, far) = (exp_negative(lead, precision), exp_negative(&before, precision));

@@ -108,12 +108,12 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
         assert_eq!(gap_of(winner, next, &scale, &step, &mut entropy), gap);
 
         let mut blocks = Blocks::new(View::of(&scores)).unwrap();
-        let mut race = || exponential_mechanism::draw_with_time(&Round::new(&blocks, &scale), &mut entropy).unwrap().1;
-        let (mut first, mut rest) = (race(), race());
+        let mut time = || exponential_mechanism::draw_with_time(&Round::new(&blocks, &scale), &mut entropy).unwrap().1;
+        let (mut first, mut rest) = (time(), time());
         let x = f64::from(round % 7);
         let exact = exactly(x);
-        let bounds = race_bounds(&first, &rest, x);
-        let mut reaches = |lead: &Rational| race_leads(&mut first, &mut rest, &exact, lead, &mut entropy);
+        let bounds = bounds_of_lead(&first, &rest, x);
+        let mut reaches = |lead: &Rational| has_lead(&mut first, &mut rest, &exact, lead, &mut entropy);
         let gap = step.floor(bounds, &mut reaches);
         assert_eq!(step.floor((0.0, f64::INFINITY), &mut reaches), gap);
         assert!(!reaches(&(unit * exactly(4.0 * gap + 1.0))), "the next step is not reached");

@@ -1,20 +1,22 @@
 //! Permute-and-flip: the first head in a uniformly random order of the candidates.
 //!
 //! Candidate i has a coin with heads probability p_i = exp(-x_i), where its score lies x_i scales below the best one. The first head in a
-//! random order is a uniform one of all heads. Some best candidate always shows heads. A draw has two steps; one with a time has only the
-//! second:
+//! random order is a uniform one of all heads. Some best candidate always shows heads. A single draw from few candidates is made as this
+//! says, in `few.rs`; any other has two steps, and one with a time only the second:
 //!
-//! * **Visits**: up to 16 candidates in a random order. Where many scores are near the top, one of them most likely shows heads.
+//! * **Visits**: up to 16 candidates in a random order, or one where the line below is at hand. Where many scores are near the top, one
+//!   of them most likely shows heads.
 //! * **Stages**: every head among the others has an *arrival time*, uniform in [0, 1), and the first to arrive is a uniform head.
 //!   The time is divided into stages. Stage after stage lists by thinning which candidates arrive in it, until one does: it throws a
 //!   Poisson number of points onto a line on which every item has a piece of whole length, at least 2^bits p_i, and proposes the items
-//!   that are hit. In the last stage a best candidate arrives with certainty.
+//!   that are hit. In the last stage, which begins at 1/2 exactly, as lengths are powers of two, a best candidate arrives with certainty.
 //!
 //! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. The first arrival of several
 //! parts of the candidates is that of all, so a winner with its time can be merged with those of other parts.
 //!
-//! How long a draw takes depends on the scores: at most one proposal of each item in each of the stages, of which there are about as
-//! many as the logarithm of the line's length. `docs/sharp-edges.md` says what that tells, and what is measured.
+//! How long a draw takes depends on the scores: on average a number of proposals that does not grow with the number of items, in
+//! stages of which there are about as many as the logarithm of the line's length. `docs/sharp-edges.md` says what that tells, and
+//! what is measured.
 //!
 //! Read `draw_once` first: it calls `visit`, and then `uniform_head`, `by_stages` and `list`. What is kept of a stage's arrivals is a
 //! uniform one of them ([`UniformArrival`]), or all where their times matter.

@@ -1,6 +1,6 @@
 //! Failed tries in a row: what keeps rejection sampling from going on for ever.
 //!
-//! A try at scores that stay as they are succeeds with probability 1/64 or more, so long runs of failures hardly happen. If
+//! A try at scores that stay as they are succeeds with probability 1/512 or more, so long runs of failures hardly happen. If
 //! the scores are overwritten meanwhile, tries at the old index may never succeed. So a long run looks at the scores again.
 //! If they are as they were it goes on, which leaves the law as it is. Proof: `proofs/exact_sampling.md`, "Draws that end".
 
