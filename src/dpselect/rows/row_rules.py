@@ -140,7 +140,7 @@ class Dialect:
         is_zero = f"POSITION('-0' IN {text}) > 0 AND {self.matches.format(text, zero)}"
         is_whole = f"POSITION('.' IN {text}) > 0 AND {self.matches.format(text, whole)}"
         digits = f"TRIM(BOTH '{BLANKS}{NO_BREAK_BLANKS}' FROM SPLIT_PART({text}, '.', 1))"
-        is_ascii = f"OCTET_LENGTH({text}) = CHAR_LENGTH({text})"
+        is_ascii = f"{self.text_bytes.format(text)} = CHAR_LENGTH({text})"
         blank = f"TRANSLATE({text}, '{NO_BREAK_BLANKS}', '{' ' * len(NO_BREAK_BLANKS)}')"
         plain, others = (f"TRIM(BOTH '{BLANKS}' FROM {each})" for each in (text, self.normal_form.format(blank)))
         zero_or_whole = f"WHEN {is_zero} THEN '0' WHEN {is_whole} THEN {digits}"
@@ -195,7 +195,7 @@ class Dialect:
         digest is like a random function. Each column comes after its length: no two rows give the same text.
         """
         texts = [f"CAST({name} AS {self.types[CandidateKind.TEXT]})" for name in columns]
-        parts = [f"COALESCE(OCTET_LENGTH({text}) || ':' || {text}, '-')" for text in texts]
+        parts = [f"COALESCE({self.text_bytes.format(text)} || ':' || {text}, '-')" for text in texts]
         return self.digest.format(" || ".join([f"'{os.urandom(32).hex()}'", *parts]))
 
     def first(self, keys: Sequence[str], value: str, kind: CandidateKind) -> str:
