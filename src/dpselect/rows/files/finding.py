@@ -38,8 +38,8 @@ class FileKind(Enum):
     ARROW = (".arrow .feather .ipc", "typed_files", "an Arrow file", _OF_TYPES, "Arrow files")
     ORC = (".orc", "typed_files", "an ORC file", _OF_TYPES, "ORC files")
     EXCEL = (".xlsx", "excel_sheets", "an Excel workbook", ("sheet", "header_row", *_NUMBERS, *_TEXT), "Excel files")
-    STATA = (".dta", "stat_files", "a Stata file", _OF_TYPES, "Stata files")
-    SPSS = (".sav .zsav", "stat_files", "an SPSS file", _OF_TYPES, "SPSS files")
+    STATA = (".dta", "typed_files", "a Stata file", _OF_TYPES, "Stata files")
+    SPSS = (".sav .zsav", "typed_files", "an SPSS file", _OF_TYPES, "SPSS files")
     JSON_LINES = (".jsonl .ndjson", "json_lines", "a file of JSON lines", (*_NUMBERS, *_TEXT), "files of JSON lines")
 
     def __init__(self, endings: str, reader: str, called: str, words: tuple[str, ...], many: str) -> None:

@@ -1,21 +1,26 @@
-"""Parquet, Arrow files (Feather) and ORC: types from the footer, the columns asked for streamed batch by batch.
+"""Files whose columns have types: the schema that each tells, and the columns asked for, batch by batch.
 
-Parquet is read with Arrow, which does not check text. A reader that checks it during the scan fails at the first value
-that is not UTF-8, and then the failure and its message depend on one row.
+No reader here stops at text that is not in the encoding of the file: then the failure and its message would depend on
+one row. Arrow, which reads Parquet, Feather and ORC, does not check text during the scan. pyreadstat, which reads Stata
+and SPSS, does, so each byte is asked for as a character of Latin-1, and each text is decoded by itself.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
-from dpselect.errors import Shown
+import numpy as np
+
+from dpselect.errors import MissingExtraError, Shown
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Holds, check_names
+from dpselect.rows.columns import EXACT, Column, Holds, check_names
 from dpselect.rows.duckdb import arrow
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, pa, pc, plain_batches, pq
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc, plain_batches, pq
 from dpselect.rows.files.lines import Reading
 
 _READ_BYTES = 1 << 18
@@ -24,6 +29,15 @@ _BUFFER_BYTES = 1 << 20
 """Bytes of each column read from disk at a time; without this limit it would be a whole row group."""
 _BYTES_OF_A_REFERENCE = 8
 """If the average text of a row takes fewer bytes than this, it is stored in a dictionary."""
+_STATISTICS = (".dta", ".sav", ".zsav")
+_STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
+"""1 January 1960 and 14 October 1582, in days from 1970."""
+_DAY = 86_400
+_SPSS_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE")
+_SPSS_STAMPS = ("DATETIME", "YMDHMS")
+
+Batches = Iterator[tuple[RecordBatch, float]]
+"""Batches, and which part of the file each is."""
 
 
 def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...]:
@@ -34,58 +48,55 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
 
 
 def schema(path: str) -> Any:
-    """The Arrow schema of the file, from its footer."""
+    """The Arrow schema of the file."""
+    if _is(path, *_STATISTICS):
+        about = _statistics(path, metadataonly=True)[1]
+        return pa.schema([(name, _type_of(name, about)) for name in about.column_names])
     with pa.OSFile(path) as file:
-        return pq.read_schema(file) if _starts_with(file, b"PAR1") else _opened(file).schema
+        return pq.read_schema(file) if _is(path, ".parquet") else _opened(file, path).schema
 
 
 def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every row, in batches."""
-    names = [column.name for column in asked.columns]
-    with pa.OSFile(asked.path) as file:
-        is_parquet = _starts_with(file, b"PAR1")
-        for batch, share in _of_parquet(asked.path, asked.columns) if is_parquet else _of_others(file, names):
-            asked.advance(int(share * os.path.getsize(asked.path)))
-            for arrays in arrow.sliced([batch], names):
-                yield from plain_batches(arrays, asked.columns, names)
-
-
-def _starts_with(file: Any, signature: bytes) -> bool:
-    start = file.read(len(signature))
-    file.seek(0)
-    return bool(start == signature)
-
-
-def _opened(file: Any, **options: Any) -> Any:
-    """A reader of an Arrow or an ORC file."""
-    if not _starts_with(file, b"ORC"):
-        return pa.ipc.open_file(file, **options)
-    from pyarrow import orc  # not in every build of Arrow  # pyright: ignore[reportMissingTypeStubs]
-
-    reader: Any = orc.ORCFile
-    return reader(file)
-
-
-def _of_others(file: Any, names: Sequence[str]) -> Iterator[tuple[RecordBatch, float]]:
-    """Batches of an Arrow file or stripes of an ORC file, and which part of the file each is."""
-    opened = _opened(file)
-    first = arrow.first_of(opened.schema, names)
-    if hasattr(opened, "nstripes"):
-        # A name with a point in it would be taken for a path into a nested column.
-        wanted = None if any("." in name for name in first) else first
-        number, read = opened.nstripes, partial(opened.read_stripe, columns=wanted)
+    names, path, size = [column.name for column in asked.columns], asked.path, os.path.getsize(asked.path)
+    if _is(path, ".parquet"):
+        batches = _of_parquet(path, asked.columns)
     else:
-        places = sorted(opened.schema.get_field_index(name) for name in first)
-        file.seek(0)
-        opened = _opened(file, options=pa.ipc.IpcReadOptions(included_fields=places))
-        number, read = opened.num_record_batches, opened.get_batch
-    for at in range(number):
-        batch = read(at)
-        batch.validate()
-        yield batch, 1 / number
+        batches = _of_statistics(path, names) if _is(path, *_STATISTICS) else _of_others(path, names)
+    for batch, share in batches:
+        asked.advance(int(share * size))
+        for arrays in arrow.sliced([batch], names):
+            yield from plain_batches(arrays, asked.columns, names)
 
 
-def _of_parquet(path: str, columns: Sequence[Column]) -> Iterator[tuple[RecordBatch, float]]:
+def _is(path: str, *endings: str) -> bool:
+    return path.lower().endswith(endings)
+
+
+def _opened(file: Any, path: str, **options: Any) -> Any:
+    """A reader of an Arrow or an ORC file."""
+    return import_module("pyarrow.orc").ORCFile(file) if _is(path, ".orc") else pa.ipc.open_file(file, **options)
+
+
+def _of_others(path: str, names: Sequence[str]) -> Batches:
+    with pa.OSFile(path) as file:
+        held = _opened(file, path)
+        first = arrow.first_of(held.schema, names)
+        if _is(path, ".orc"):
+            # A name with a point in it would be taken for a path into a nested column.
+            wanted = None if any("." in name for name in first) else first
+            number, read = held.nstripes, partial(held.read_stripe, columns=wanted)
+        else:
+            places = sorted(map(held.schema.get_field_index, first))
+            held = _opened(file, path, options=pa.ipc.IpcReadOptions(included_fields=places))
+            number, read = held.num_record_batches, held.get_batch
+        for at in range(number):
+            batch = read(at)
+            batch.validate()
+            yield batch, 1 / number
+
+
+def _of_parquet(path: str, columns: Sequence[Column]) -> Batches:
     names = [column.name for column in columns]
     metadata = pq.read_metadata(path)
     for position in range(metadata.num_row_groups):
@@ -130,3 +141,63 @@ def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], 
     written_out = [name for name, size in sizes.items() if size and name not in repeated]
     size = sum(sizes[name] for name in written_out)
     return written_out, repeated, max(1, min(BATCH_ROWS, group.num_rows * _READ_BYTES // max(1, size)))
+
+
+def _statistics(path: str, **how: Any) -> tuple[Any, Any]:
+    try:
+        library = import_module("pyreadstat")
+    except ImportError:
+        raise MissingExtraError("Stata and SPSS files", "stata") from None
+    return (library.read_dta if _is(path, ".dta") else library.read_sav)(path, output_format="dict", **how)
+
+
+def _type_of(name: str, about: Any) -> Any:
+    """The Arrow type of a variable, as the file describes it."""
+    written = str(about.original_variable_types[name])
+    word = written.upper().rstrip("0123456789.")
+    if about.readstat_variable_types[name] == "string":
+        return pa.large_string()
+    if word in _SPSS_DATES or written.upper().startswith(("%TD", "%D", "%-TD", "%-D")):
+        return pa.date32()
+    return pa.timestamp("ms") if word in _SPSS_STAMPS or written.startswith(("%tc", "%-tc")) else pa.float64()
+
+
+def _of_statistics(path: str, names: Sequence[str]) -> Batches:
+    about = _statistics(path, metadataonly=True)[1]
+    encoding, types, read, start = _encoding(path, about), schema(path), BATCH_ROWS, 0
+    asked = {name: name.encode(encoding).decode("latin-1") for name in names}
+    while read == BATCH_ROWS:
+        part = {"usecols": [*asked.values()], "row_offset": start, "row_limit": BATCH_ROWS}
+        cells, _ = _statistics(path, encoding="LATIN1", disable_datetime_conversion=True, **part)
+        arrays = [_in_arrow(cells[each], types.field(name).type, encoding, path) for name, each in asked.items()]
+        read, start = len(arrays[0]), start + BATCH_ROWS
+        yield pa.RecordBatch.from_arrays(arrays, list(names)), read / (about.number_rows or np.inf)
+
+
+def _encoding(path: str, about: Any) -> str:
+    """Of the text in the file. Stata has none that is said: it is UTF-8 from version 14 on, and Windows' before."""
+    encoding = about.file_encoding
+    if _is(path, ".dta"):
+        with open(path, "rb") as file:
+            start = file.read(31)
+        encoding = "utf-8" if start[:11] == b"<stata_dta>" and start[28:31] >= b"118" else "cp1252"
+    return codecs.lookup(encoding).name
+
+
+def _in_arrow(cells: list[Any], type_: Any, encoding: str, path: str) -> Array:
+    if pa.types.is_large_string(type_):
+        texts = [None if cell is None else str(cell).encode("latin-1") for cell in cells]
+        return pa.array([decoded(text, encoding) for text in texts], type_)
+    numbers = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+    if pa.types.is_floating(type_):
+        return pa.array(numbers, mask=np.isnan(numbers))
+    in_a_day, epoch = (1, _STATA_EPOCH) if _is(path, ".dta") else (_DAY, _SPSS_EPOCH)
+    if pa.types.is_date(type_):
+        return _whole(numbers / in_a_day + epoch, 2.0**31 - 1).cast(pa.int32(), safe=False).cast(type_)
+    return _whole(numbers * (1 if _is(path, ".dta") else 1000) + epoch * _DAY * 1000, EXACT).cast(type_)
+
+
+def _whole(numbers: Any, largest: float) -> Array:
+    """Numbers rounded down, as 64-bit whole numbers; null where they are too large."""
+    known = np.abs(numbers) < largest  # false for NaN
+    return pa.array(np.where(known, np.floor(numbers), 0).astype(np.int64), mask=~known)
