@@ -132,8 +132,8 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = engines.PLACERS["parquet"](ROWS, tmp_path)
-    breaks(monkeypatch, "files.finding._labels", way)
-    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files.finding"):
+    breaks(monkeypatch, "files.source._matching_files", way)
+    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files.source"):
         source.opened()
     breaks(monkeypatch, "frames.frame.check_names", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frames.frame"):

@@ -15,8 +15,7 @@ from pyarrow import feather
 
 from dpselect import Format
 from dpselect.errors import InvalidDataError
-from dpselect.rows.files.finding import ENDINGS_TEXT
-from dpselect.rows.files.source import FileSource
+from dpselect.rows.files.source import ENDINGS_TEXT, FileSource
 from tests.formats.reading import counts as read
 from tests.rows.tables import count, opened, write_csv, write_parquet
 
@@ -182,18 +181,18 @@ def test_typed_files_whose_columns_differ(write: Any, tmp_path: Path) -> None:
 def test_a_name_with_wildcards_that_exists_is_taken_literally(tmp_path: Path) -> None:
     write_csv(tmp_path / "[ab]?.csv", [b"1,2", b"2,2"])
     write_csv(tmp_path / "a1.csv", [b"1,2"])
-    assert FileSource.at(str(tmp_path / "[ab]?.csv")).files.paths == (str(tmp_path / "[ab]?.csv"),)
+    (file,) = FileSource.at(str(tmp_path / "[ab]?.csv")).files
+    assert file.path == str(tmp_path / "[ab]?.csv")
     assert count(tmp_path / "[ab]?.csv", [2]) == [2]
-    assert len(FileSource.at(str(tmp_path / "[ab]*.csv")).files.paths) == 1
+    assert len(FileSource.at(str(tmp_path / "[ab]*.csv")).files) == 1
 
 
 def test_globs_match_files_in_sorted_order(tmp_path: Path) -> None:
     for name in ("b/2.CSV", "a/1.CSV", "b/x.csv/none"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         write_csv(tmp_path / name, [b"1,2"])
-    assert FileSource.at(tmp_path / "**" / "*.[cC][sS][vV]").files.paths == tuple(
-        str(tmp_path / n) for n in ("a/1.CSV", "b/2.CSV")
-    )
+    found = FileSource.at(tmp_path / "**" / "*.[cC][sS][vV]").files
+    assert [each.path for each in found] == [str(tmp_path / n) for n in ("a/1.CSV", "b/2.CSV")]
 
 
 def test_columns_are_told_by_exact_names(tmp_path: Path) -> None:

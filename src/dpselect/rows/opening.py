@@ -14,8 +14,7 @@ from dpselect.formats import Format
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import cut_off
-from dpselect.rows.files.finding import is_named, several
-from dpselect.rows.files.source import FileSource
+from dpselect.rows.files.source import FileSource, paths_of
 from dpselect.rows.frames.frame import frame_source
 from dpselect.rows.table import Engine, Table
 from dpselect.server_urls import may_tell_password
@@ -40,7 +39,7 @@ def open_table(
     library = type(source).__module__.partition(".")[0]
     if is_server(source) or library == "pyspark":
         return Table(_elsewhere(source, table, memory_limit, format))
-    are_files = is_named(source)
+    are_files = paths_of(source) is not None
     if are_files and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
         expected = "the path of a file, or a URL postgresql://user@host/database"
         hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
@@ -92,10 +91,9 @@ def origin_of(source: object, opened: Table | None, *, table: object = None) -> 
         from dpselect.rows.postgres import table_name
 
         return table_name(str(source), _checked_name(table))
-    if (paths := several(source)) is not None:
-        return repr(sorted(os.path.realpath(path) for path in paths))
-    if is_named(source):
-        return os.path.realpath(str(source))
+    if (paths := paths_of(source)) is not None:
+        real = sorted(os.path.realpath(path) for path in paths)
+        return real[0] if isinstance(source, str | Path) else repr(real)
     if opened is None:
         return ""
     return opened.engine.source.origin if isinstance(opened.engine, Embedded) else opened.shown
@@ -130,7 +128,7 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
     held = opened.engine.source if isinstance(opened.engine, Embedded) else None
     if is_server(source):
         named = {"table": str(table)}
-    elif (paths := [source] if isinstance(source, str | Path) else several(source)) is not None:
+    elif (paths := paths_of(source)) is not None:
         named = {"files": [_valid(os.path.basename(os.path.normpath(path))) for path in paths]}
     elif held is not None and held.table_name:
         named = {"table": _valid(held.table_name)}

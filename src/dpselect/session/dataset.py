@@ -12,7 +12,7 @@ from dpselect.errors import InvalidParameterError, typed
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.wording import html_table
-from dpselect.rows.files.finding import is_named
+from dpselect.rows.files.source import paths_of
 from dpselect.rows.opening import open_table, origin_of, what_was_opened
 from dpselect.rows.table import Rows
 from dpselect.session.asking import PlainQuestions, planner
@@ -90,7 +90,7 @@ class Dataset(PlainQuestions):
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
         times: Times | Literal["day", "hour"] = Times.DAY,
     ) -> None:
-        self._is_named, self._groups = is_named(source), None
+        self._is_named, self._groups = paths_of(source) is not None, None
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
         self._reply = self._spending.answer

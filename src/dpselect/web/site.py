@@ -16,7 +16,7 @@ from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
 from dpselect.rows.columns import Column
-from dpselect.rows.files.finding import named_kind
+from dpselect.rows.files.source import named_kind
 from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session.dataset import Dataset

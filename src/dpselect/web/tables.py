@@ -17,7 +17,7 @@ from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.formats import WORDS
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import ROWS
-from dpselect.rows.files.finding import named_kind
+from dpselect.rows.files.source import named_kind
 from dpselect.web.forms import Field
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Site

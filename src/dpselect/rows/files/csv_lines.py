@@ -87,7 +87,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     delimiter = ord(declared.delimiter or ",")
     with closing(opened(asked.path, declared.encoding, asked.advance)) as text:
         header, rest = lines.header_and_rest(text, asked.shown, declared)
-        after = declared.skip_lines + header.count(b"\n") + 2
+        after = asked.before + declared.skip_lines + header.count(b"\n") + 2
         for number, block in lines.whole_lines(rest, after, asked.skipped, quoted=quoted):
             raw = np.frombuffer(block, np.uint8)
             separators, first, bad = _fields_of_lines(raw, width, delimiter, quoted=quoted)

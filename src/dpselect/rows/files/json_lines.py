@@ -77,7 +77,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every line that can be read, in batches of nullable text columns."""
     names = [column.name for column in asked.columns]
     with closing(opened(asked.path, advance=asked.advance)) as text:
-        for number, block in lines.whole_lines(text, 1, asked.skipped):
+        for number, block in lines.whole_lines(text, asked.before + 1, asked.skipped):
             easy, ends, at, others = _divided(block, any("." in name for name in names))
             found, bad = list[tuple[int, list[str | None]]](), list[int]()
             for place, line in others:

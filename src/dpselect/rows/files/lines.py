@@ -46,7 +46,8 @@ class Reading:
         columns, among: those wanted, in this order; all that it has.
         declared: how its cells are written.
         advance: called with the number of bytes read since the last call.
-        numbered: whether lines of text have their numbers in the file, from 1, in a column behind the others.
+        numbered: whether lines of text have their numbers, from 1, in a column behind the others.
+        before: how many lines are counted before the first.
         skipped: called with the numbers of lines, blank ones aside, that cannot be read since the last call.
     """
 
@@ -57,6 +58,7 @@ class Reading:
     shown: Shown = _A_FILE
     advance: Callable[[int], None] = ignored
     numbered: bool = False
+    before: int = 0
     skipped: Callable[[list[int]], None] = ignored
 
 
@@ -174,9 +176,9 @@ def whole_lines(
         yield first, pending + b"\n"
 
 
-def numbered_lines(path: str, encoding: str, wanted: Collection[int]) -> dict[int, bytes]:
-    """Some lines of a file, by their numbers from 1."""
-    found, rest, before = dict[int, bytes](), b"", 0
+def numbered_lines(path: str, encoding: str, wanted: Collection[int], *, before: int) -> dict[int, bytes]:
+    """Some lines of a file, by their numbers, of which so many come before the first."""
+    found, rest = dict[int, bytes](), b""
     with closing(opened(path, encoding)) as text:
         for block in chain(text, [b"\n"]):
             *whole, rest = (rest + block).split(b"\n")

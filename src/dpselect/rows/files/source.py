@@ -1,25 +1,297 @@
-"""One table in files of one kind; nothing but headers and footers is read to open it."""
+"""One table in files of one kind: which files a source names, of which kind they are, and what their columns are.
+
+The kind follows from the end of a name and the first bytes; nothing but headers and footers is read to open a table. A
+file is read once, whatever links lead to it: its rows would count twice, and one person's contribution with them.
+"""
 
 from __future__ import annotations
 
+import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
+from enum import Enum
 from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote
 
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, computed, pa
+from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, pa
 from dpselect.rows.duckdb.scan import LINE, Source, readable
-from dpselect.rows.files.finding import FileKind, Found, found, kind_of, reading_file, refuse_tables_of_formats
-from dpselect.rows.files.lines import Reading, ignored, numbered_lines
+from dpselect.rows.failures import TranslatedErrors, unanswered
+from dpselect.rows.files.lines import COMPRESSIONS, Reading, blocks_of, first_bytes, ignored, numbered_lines
 
+_NUMBERS = ("thousands", "strip", "date_format", "as_date")
+_TEXT = ("ignore_case", "trim")
+_OF_TYPES = (*_TEXT, "as_date")
+_OF_OBJECTS = (*_NUMBERS, *_TEXT)
+_OF_SHEETS = ("sheet", "header_row", *_OF_OBJECTS)
+_OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("sheet", "header_row"))
+
+
+class FileKind(Enum):
+    """A kind of file: its endings, reader, first bytes, what errors call it, and the words of a format that fit it."""
+
+    CSV = (".csv .txt", "csv_lines", b"", "a CSV file", _OF_LINES, "CSV files")
+    TAB_SEPARATED = (".tsv .tab", "csv_lines", b"", "a file of tab-separated values", _OF_LINES, "tab-separated values")
+    PARQUET = (".parquet", "typed_files", b"PAR1", "a Parquet file", _OF_TYPES, "Parquet files")
+    ARROW = (".arrow .feather .ipc", "typed_files", b"ARROW1", "an Arrow file", _OF_TYPES, "Arrow files")
+    ORC = (".orc", "typed_files", b"ORC", "an ORC file", _OF_TYPES, "ORC files")
+    EXCEL = (".xlsx", "excel_sheets", b"PK\x03\x04", "an Excel workbook", _OF_SHEETS, "Excel files")
+    STATA = (".dta", "typed_files", b"", "a Stata file", _OF_TYPES, "Stata files")
+    SPSS = (".sav .zsav", "typed_files", b"", "an SPSS file", _OF_TYPES, "SPSS files")
+    JSON_LINES = (".jsonl .ndjson", "json_lines", b"", "a file of JSON lines", _OF_OBJECTS, "files of JSON lines")
+
+    def __init__(
+        self, endings: str, reader: str, signature: bytes, called: str, words: tuple[str, ...], many: str
+    ) -> None:
+        self.endings, self.signature, self.called, self.words = endings.split(), signature, called, words
+        self.has_types, self.has_cells = words is _OF_TYPES, words is _OF_LINES
+        self.many = f"{many}, whose columns have types" if self.has_types else many
+        self._reader = reader
+
+    @property
+    def reader(self) -> Any:
+        """The module that reads such files. It has ``read_columns(path, shown, declared)`` and ``rows(reading)``."""
+        return import_module(f"dpselect.rows.files.{self._reader}")
+
+
+ENDINGS = {ending: kind for kind in FileKind for ending in kind.endings}
+ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
+_NO_FILES = f"It contains no file whose name ends in {ENDINGS_TEXT}."
+
+_SHEET = "Save the sheet as CSV."
+_COMPRESSED = f"Text files may be compressed, with names in {' and '.join(COMPRESSIONS)}, such as .csv.gz; no others."
+_HINTS = {
+    ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
+    **dict.fromkeys((".xlsb", ".xlsm", ".xls", ".ods"), _SHEET),
+    **dict.fromkeys((".gz", ".zst", ".zip"), _COMPRESSED),
+}
+
+_OTHER_CONTENT = {
+    b"PAR1": "Parquet",
+    b"PARE": "encrypted",
+    b"\x1f\x8b": "compressed by gzip",
+    b"PK\x03\x04": "a zip archive",
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16"),
+}
+
+
+def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind:
+    """The kind by the end of the name, confirmed by the first bytes; the declared format has to fit it."""
+    kind = named_kind(path)
+    if kind is None:
+        hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
+        raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
+    if declared is not None:
+        declared.check(kind.words, kind.many)
+    with reading_file(kind, shown), closing(blocks_of(path)) as blocks:
+        start = first_bytes(blocks, 6)
+    if not start:
+        raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
+    if hint := _other_content(kind, start, declared):
+        raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
+    return kind
+
+
+def named_kind(path: str) -> FileKind | None:
+    """The kind that the end of a name stands for; None: no table has such a name."""
+    base, last = os.path.splitext(os.path.basename(path).lower())
+    if last not in COMPRESSIONS:
+        return ENDINGS.get(last)
+    inside = os.path.splitext(base)[1]
+    kind = FileKind.JSON_LINES if inside == ".json" else ENDINGS.get(inside)
+    return kind if kind is FileKind.JSON_LINES or (kind is not None and kind.has_cells) else None
+
+
+def _other_content(kind: FileKind, start: bytes, declared: Format | None) -> str:
+    """What a file holds instead, if it does not begin as its name says."""
+    found = next((content for other, content in _OTHER_CONTENT.items() if start.startswith(other)), "")
+    if kind.signature:
+        also = " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
+        hint = f"Its content is {found or 'something else'}.{also if kind is FileKind.ARROW else ''}"
+        return "" if start.startswith(kind.signature) else hint
+    if not found or (found == "UTF-16" and declared is not None and declared.encoding.startswith("utf-16")):
+        return ""
+    way = "Declare the format: `encoding='utf-16'`." if "encoding" in kind.words else "Convert it to UTF-8 first."
+    return f"Its content is {found}. {way if found == 'UTF-16' else ''}".rstrip()
+
+
+def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
+    """Hide every error of the system, which quotes the whole path that a glob may have found, and of a library."""
+
+    def say(error: BaseException) -> SelectionError:
+        if isinstance(error, OSError) and error.errno is not None:  # the system's own
+            return InvalidDataError("source", shown, "a file that can be opened")
+        return unanswered(error, shown, hint=_DAMAGED, expected=f"{kind.called} that can be read to its end")
+
+    return TranslatedErrors(say)
+
+
+_DAMAGED = "It is cut off, damaged or encrypted, or was changed while it was read."
+_TABLES = (
+    ("_delta_log", "a Delta", "give Dataset the folder that contains _delta_log (extra: delta)"),
+    (
+        os.path.join("metadata", "*.metadata.json*"),
+        "an Iceberg",
+        "give Dataset the table of its catalogue, pyiceberg's catalog.load_table(name) (extra: iceberg)",
+    ),
+    (".hoodie", "a Hudi", "give Dataset spark.read.format('hudi').load(folder)"),
+)
+"""Of each table format the sign of its log, its name, and what to give for the rows that count."""
+
+
+_SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
+"""Signs that a source that is no file is an address, and may contain a password."""
+_PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
+"""The name of a folder with the rows that have one value in one column."""
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
 _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 """Characters that the engine might read as a pattern or a protocol."""
 _LINES = 1 << 40
 """More than a file has: the lines of the next one are counted from there."""
+
+
+Above = tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that is there.
+
+    Attributes:
+        path, shown: where it is, and what errors call it: a name that only a glob or a folder holds may be a person's.
+        above: the columns that folders name, and their values for all its rows.
+    """
+
+    path: str
+    shown: Shown
+    above: Above = ()
+
+
+def paths_of(source: object) -> Sequence[str | Path] | None:
+    """The path or glob, or each path of a list; None if it is no such thing, but may be a table itself."""
+    members = cast("Sequence[Any]", source if isinstance(source, list | tuple) else [source])
+    return members if members and all(isinstance(each, str | Path) for each in members) else None
+
+
+def found(source: object) -> tuple[str, tuple[File, ...]]:
+    """The files that `source` names, and what errors and ``repr`` call them together."""
+    paths, text = paths_of(source), str(source)
+    if paths and not isinstance(source, str | Path):
+        return f"<{len(paths)} files>", _listed([str(path) for path in paths])
+    if not paths or not text or "\0" in text:
+        raise InvalidDataError("source", source, "the path of a file, a list of paths, or a glob")
+    parts = _as_a_whole(text) if os.path.isdir(text) else None
+    parts = dict.fromkeys(_matching_files(text), ()) if parts is None else parts
+    files = list[File]()
+    for path, above in parts.items():
+        which = f" (file {len(files) + 1} of {len(parts)} in sorted order)" if len(parts) > 1 else ""
+        files.append(File(path, Shown(f"{text!r}{which}"), above))
+    return repr(text), tuple(files)
+
+
+def _listed(paths: list[str]) -> tuple[File, ...]:
+    for path in paths:
+        if "\0" in path or not os.path.isfile(path):
+            got = Shown("<text that may hold a password>" if _SECRETIVE.search(path) else repr(path))
+            raise InvalidDataError("source", got, "existing files in a list of files", "Globs are given by themselves.")
+    if len({_identity(path) for path in paths}) < len(paths):
+        hint = "Two of them are the same file, whose rows would count twice."
+        raise InvalidDataError("source", Shown(f"<{len(paths)} files>"), "different files", hint)
+    return tuple(File(path, Shown(repr(path))) for path in paths)
+
+
+def _identity(path: str) -> object:
+    """What is equal for two paths exactly if they lead to one file or folder."""
+    try:
+        about = os.stat(path)
+    except OSError:  # it is gone, which is said when it is read
+        return os.path.realpath(path)
+    return (about.st_dev, about.st_ino) if about.st_ino else os.path.realpath(path)  # some systems have no numbers
+
+
+def _as_a_whole(folder: str) -> dict[str, Above] | None:
+    """All files in folders such as ``year=2026/month=11``, or links to them; or those that Spark wrote to its end.
+
+    None if it is no such folder. Spark leaves empty files beside others.
+    """
+    is_done = os.path.isfile(os.path.join(folder, "_SUCCESS"))
+    with os.scandir(folder) as entries:
+        is_divided = any(entry.is_dir() and _PARTITION.fullmatch(entry.name) for entry in entries)
+    if not is_done and not is_divided:
+        return None
+    refused = partial(InvalidDataError, "source", Shown(repr(folder)))
+    _refuse_tables_of_formats([File(folder, Shown(repr(folder)))])
+    parts: dict[object, tuple[str, Above]] = {}
+    for inside, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = sorted(folders) if is_divided else []
+        levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
+        above = {_identity(os.path.join(folder, *levels[:depth])) for depth in range(len(levels) + 1)}
+        if any(_identity(os.path.join(inside, each)) in above for each in folders):
+            raise refused("a folder without links that lead back into it")
+        found = [each for each in map(_PARTITION.fullmatch, levels) if each]
+        values = tuple((unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in found)
+        for name in sorted(name for name in names if not name.startswith((".", "_"))):
+            if is_divided and not len(found) == len(levels) > 0:
+                expected = "a folder in which all files are in folders such as year=2026/month=11"
+                raise refused(expected, "One file is in another place.")
+            path = os.path.join(inside, name)
+            if is_done and not os.path.getsize(path):
+                continue
+            if parts.setdefault(_identity(path), (path, values))[1] != values:
+                expected = "folders that give each file one value in each column"
+                raise refused(expected, "Links lead to one file from two folders.")
+    if not parts:
+        raise refused("a folder with files in it", _NO_FILES)
+    if len({tuple(column for column, _ in values) for _, values in parts.values()}) > 1:
+        raise refused("folders that name the same columns, in the same order, for every file")
+    return dict(parts.values())
+
+
+def _matching_files(source: str) -> list[str]:
+    if os.path.isfile(source):
+        return [source]
+    if os.path.isdir(source):
+        _refuse_tables_of_formats([File(source, Shown(repr(source)))])
+        globs = [os.path.join(source, f"*{ending}") for ending in ENDINGS if any(Path(source).glob(f"*{ending}"))]
+        hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
+        raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", hint)
+    got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
+    if any(wildcard in source for wildcard in "*?["):
+        files = dict[object, str]()
+        for path in sorted(filter(os.path.isfile, glob.iglob(source, recursive=True))):
+            files.setdefault(_identity(path), path)
+        if files:
+            return [*files.values()]
+        raise InvalidDataError("source", got, "a glob that matches at least one file")
+    hint = "Data is read from local files only." if "://" in source else ""
+    if source == "-" or os.path.exists(source):
+        hint = "A table is read more than once, which a pipe cannot be: write it to a file first."
+    if source.startswith("~"):
+        hint = "A ~ means the home folder only in a shell, without quotes; in Python use os.path.expanduser."
+    raise InvalidDataError("source", got, "an existing file", hint)
+
+
+def _refuse_tables_of_formats(files: Sequence[File]) -> None:
+    """Refuse files and folders in or below a folder with the log of a table format."""
+    looked_at = set[str]()
+    for file in files:
+        for start in (os.path.abspath(file.path), os.path.realpath(file.path)):  # also above a link's target
+            folder = start if os.path.isdir(start) else os.path.dirname(start)
+            for each in {folder, *map(str, Path(folder).parents)} - looked_at:
+                looked_at.add(each)
+                for sign, name, way in _TABLES:
+                    if glob.glob(os.path.join(glob.escape(each), sign)):
+                        hint = f"This is part of {name} table, whose files still contain deleted rows. "
+                        hint += f"For the rows that are left {way}."
+                        raise InvalidDataError("source", file.shown, "files in which every row counts", hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,15 +301,13 @@ class FileSource(Source):
     Attributes:
         files, kind: where they are, and the kind of all of them.
         held: the columns of each file.
-        partition: the columns that folders name, whose values are text.
         declared: how their cells are written.
         skipped: called with the numbers of lines that cannot be read.
     """
 
-    files: Found
+    files: tuple[File, ...]
     kind: FileKind
     held: tuple[tuple[Column, ...], ...]
-    partition: tuple[Column, ...]
     declared: Format
     skipped: Callable[[list[int]], None] = ignored
 
@@ -50,45 +320,39 @@ class FileSource(Source):
                 together; or they are files of a table format (Delta, Iceberg, Hudi), which contain deleted rows. This
                 depends on names, first lines and footers, never on a row.
         """
-        files = found(source)
-        opened = list(zip(files.paths, files.labels, strict=True))
-        kinds = [kind_of(path, shown, declared) for path, shown in opened]
-        if {FileKind.PARQUET, FileKind.ORC} & set(kinds):
-            refuse_tables_of_formats(files.paths, files.labels)
-        refused = partial(InvalidDataError, "source", Shown(files.shown))
-        if len(set(kinds)) > 1:
+        shown, files = found(source)
+        kinds = {kind_of(file.path, file.shown, declared) for file in files}
+        if {FileKind.PARQUET, FileKind.ORC} & kinds:
+            _refuse_tables_of_formats(files)
+        refused = partial(InvalidDataError, "source", Shown(shown))
+        if len(kinds) > 1:
             raise refused("files of one format, such as all .csv or all .parquet")
-        declared = declared or Format()
-        if kinds[0] is FileKind.TAB_SEPARATED:
+        (kind,), declared = kinds, declared or Format()
+        if kind is FileKind.TAB_SEPARATED:
             declared = replace(declared, delimiter=declared.delimiter or "\t")
-        held = tuple(_columns_in(path, kinds[0], shown, declared) for path, shown in opened)
-        inside = _together(held, files.labels)
+        held = tuple(_columns_in(file, kind, declared) for file in files)
+        inside = _together(held, files)
         if all(column.holds is Holds.UNLIKE for column in inside):
             raise refused("files with columns, one of them in common")
-        partition = tuple(Column(name, Holds.ANYTHING) for name in files.partition)
-        if {column.name for column in inside} & set(files.partition) or len(set(files.partition)) < len(partition):
+        columns = (*inside, *(Column(name, Holds.ANYTHING) for name, _ in files[0].above))
+        if len({column.name for column in columns}) < len(columns):
             hint = "The names of the folders and the files have a column in common."
             raise refused("columns with different names", hint)
         return cls(
-            files.shown,
-            (*inside, *partition),
-            listed=kinds[0].has_types,  # names in the first line of a text file may be a person's row
-            has_header=kinds[0] is not FileKind.JSON_LINES,
-            has_lines=kinds[0].has_cells or kinds[0] is FileKind.JSON_LINES,
+            shown,
+            columns,
+            listed=kind.has_types,  # names in the first line of a text file may be a person's row
+            has_header=kind is not FileKind.JSON_LINES,
+            has_lines=kind.has_cells or kind is FileKind.JSON_LINES,
             files=files,
-            kind=kinds[0],
+            kind=kind,
             held=held,
-            partition=partition,
             declared=declared,
         )
 
     def size(self) -> int:
         """Bytes, as they are stored."""
-        total = 0
-        for position, path in enumerate(self.files.paths):
-            with reading_file(self.kind, self.files.labels[position]):
-                total += os.path.getsize(path)
-        return total
+        return sum(os.path.getsize(file.path) for file in self.files)
 
     def counting(self, skipped: Callable[[list[int]], None]) -> FileSource:
         """See `Source`."""
@@ -99,86 +363,65 @@ class FileSource(Source):
         if not self.has_lines:
             return Source.place(self, row) if self.kind.has_types else ""
         position, number = divmod(row, _LINES)
-        return f"line {number:,}" + (f" of {self.files.labels[position]}" if len(self.files.paths) > 1 else "")
+        return f"line {number:,}" + (f" of {self.files[position].shown}" if len(self.files) > 1 else "")
 
     def lines(self, rows: Sequence[int]) -> list[bytes]:
         """See `Source`."""
-        wanted = dict[int, list[int]]()
-        for row in rows if self.kind.has_cells else ():
-            wanted.setdefault(row // _LINES, []).append(row % _LINES)
-        read = {
-            (position, number): line
-            for position, numbers in wanted.items()
-            for number, line in numbered_lines(self.files.paths[position], self.declared.encoding, numbers).items()
-        }
-        return [read.get(divmod(row, _LINES), b"") for row in rows if read]
+        read = dict[int, bytes]()
+        for position in {row // _LINES for row in rows} if self.kind.has_cells else ():
+            wanted = [row for row in rows if row // _LINES == position]
+            path, before = self.files[position].path, position * _LINES
+            read |= numbered_lines(path, self.declared.encoding, wanted, before=before)
+        return [read.get(row, b"") for row in rows if read]
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""
-        for position, (path, shown) in enumerate(zip(self.files.paths, self.files.labels, strict=True)):
-            held, first = self.held[position], position * _LINES
-
-            def skipped(numbers: list[int], first: int = first) -> None:
-                self.skipped([first + number for number in numbers])
-
+        for position, (file, held) in enumerate(zip(self.files, self.held, strict=True)):
+            above = {Column(name, Holds.ANYTHING): pa.scalar(value, pa.large_string()) for name, value in file.above}
             # Or nothing would say how many rows there are.
-            asked = [column for column in columns if column not in (*self.partition, LINE)] or [held[0]]
-            with reading_file(self.kind, shown):
+            asked = [column for column in columns if column not in above and column != LINE] or [held[0]]
+            with reading_file(self.kind, file.shown):
                 # Of a workbook a change is found while the rows are read.
-                if self.kind is not FileKind.EXCEL and held != _columns_in(path, self.kind, shown, self.declared):
+                if self.kind is not FileKind.EXCEL and held != _columns_in(file, self.kind, self.declared):
                     raise EOFError
-                reading = Reading(path, asked, held, self.declared, shown, advance, LINE in columns, skipped)
-                for batch in self.kind.reader.rows(reading):
-                    yield self._with_more(batch, asked, columns, position) if [*columns] != asked else batch
+                about = (held, self.declared, file.shown, advance, LINE in columns, position * _LINES, self.skipped)
+                for batch in self.kind.reader.rows(Reading(file.path, asked, *about)):
+                    arrays = dict(zip([*asked, LINE], batch.columns, strict=False))
+                    arrays |= {column: pa.repeat(value, batch.num_rows) for column, value in above.items()}
+                    names = list(map(str, range(len(columns))))
+                    yield pa.RecordBatch.from_arrays([arrays[column] for column in columns], names)
 
     def parquet(self, columns: Sequence[Column]) -> tuple[str, ...] | None:
         """See `Source`."""
-        paths = tuple(map(os.path.abspath, self.files.paths))
+        paths = tuple(os.path.abspath(file.path) for file in self.files)
         if self.kind is not FileKind.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
             return None
-        names = [column.name for column in columns]
         try:
             schemas = [self.kind.reader.schema(path) for path in paths]
-        except (OSError, pa.ArrowException):
+            types = {tuple(schema.field(column.name).type for column in columns) for schema in schemas}
+        except (OSError, pa.ArrowException, KeyError):  # fields of structs have no column: they are streamed, too
             return None
-        if not all(set(names) <= set(schema.names) for schema in schemas):  # fields of structs, too, are streamed
-            return None
-        types = [[schema.field(name).type for name in names] for schema in schemas]
         # A file that was replaced since it was opened is left to the stream, which refuses it.
-        same = all(columns_of(schema) == held for schema, held in zip(schemas, self.held, strict=True))
-        return paths if same and all(each == types[0] for each in types) else None
-
-    def _with_more(
-        self, batch: RecordBatch, asked: Sequence[Column], columns: Sequence[Column], position: int
-    ) -> RecordBatch:
-        """With the columns that folders name, and numbers of lines that tell the files apart."""
-        arrays = dict(zip(asked, batch.columns, strict=False))
-        if LINE in columns:
-            arrays[LINE] = computed("add", batch.columns[-1], pa.scalar(position * _LINES))
-        for column, value in zip(self.partition, self.files.values[position] if self.partition else (), strict=True):
-            arrays[column] = pa.repeat(pa.scalar(value, pa.large_string()), batch.num_rows)
-        return pa.RecordBatch.from_arrays([arrays[column] for column in columns], list(map(str, range(len(columns)))))
+        return paths if len(types) == 1 and tuple(map(columns_of, schemas)) == self.held else None
 
 
-def _columns_in(path: str, kind: FileKind, shown: Shown, declared: Format) -> tuple[Column, ...]:
-    with reading_file(kind, shown):
-        return kind.reader.read_columns(path, shown, declared)
+def _columns_in(file: File, kind: FileKind, declared: Format) -> tuple[Column, ...]:
+    with reading_file(kind, file.shown):
+        return kind.reader.read_columns(file.path, file.shown, declared)
 
 
-def _together(held: Sequence[tuple[Column, ...]], labels: Sequence[Shown]) -> tuple[Column, ...]:
+def _together(held: Sequence[tuple[Column, ...]], files: Sequence[File]) -> tuple[Column, ...]:
     """The columns of all files, in the order in which they are met; a question can use those that are alike in all."""
-    if all(each == held[0] for each in held):
-        return held[0]
     by_name = [{column.name: column for column in each} for each in held]
-    return tuple(_in_all(name, by_name, labels) for name in dict.fromkeys(name for each in by_name for name in each))
+    return tuple(_in_all(name, by_name, files) for name in dict.fromkeys(name for each in by_name for name in each))
 
 
-def _in_all(name: str, held: Sequence[dict[str, Column]], labels: Sequence[Shown]) -> Column:
+def _in_all(name: str, held: Sequence[Mapping[str, Column]], files: Sequence[File]) -> Column:
     found = [each.get(name) for each in held]
-    for column, label in zip(found, labels, strict=True):
+    for column, file in zip(found, files, strict=True):
         if column != found[0]:
-            both = (found[0], labels[0]), (column, label)
-            said = [f"{f'holds {each.holds}' if each else 'is missing'} in {where}" for each, where in both]
+            both = (found[0], files[0]), (column, file)
+            said = [f"{f'holds {each.holds}' if each else 'is missing'} in {where.shown}" for each, where in both]
             return Column(name, Holds.UNLIKE, hint=f"It {' and '.join(said)}.")
     alike = [column for column in found if column is not None]
     return replace(alike[0], wide=all(each.wide for each in alike), stamp=all(each.stamp for each in alike))

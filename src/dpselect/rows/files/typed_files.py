@@ -87,7 +87,7 @@ def _of_others(path: str, names: Sequence[str]) -> Batches:
             wanted = None if any("." in name for name in first) else first
             number, read = held.nstripes, partial(held.read_stripe, columns=wanted)
         else:
-            places = sorted(map(held.schema.get_field_index, first))
+            places = sorted(held.schema.get_field_index(name) for name in first)
             held = _opened(file, path, options=pa.ipc.IpcReadOptions(included_fields=places))
             number, read = held.num_record_batches, held.get_batch
         for at in range(number):
