@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -412,16 +412,16 @@ def _columns_in(file: File, kind: FileKind, declared: Format) -> tuple[Column, .
 
 def _together(held: Sequence[tuple[Column, ...]], files: Sequence[File]) -> tuple[Column, ...]:
     """The columns of all files, in the order in which they are met; a question can use those that are alike in all."""
-    by_name = [{column.name: column for column in each} for each in held]
-    return tuple(_in_all(name, by_name, files) for name in dict.fromkeys(name for each in by_name for name in each))
-
-
-def _in_all(name: str, held: Sequence[Mapping[str, Column]], files: Sequence[File]) -> Column:
-    found = [each.get(name) for each in held]
-    for column, file in zip(found, files, strict=True):
-        if column != found[0]:
-            both = (found[0], files[0]), (column, file)
-            said = [f"{f'holds {each.holds}' if each else 'is missing'} in {where.shown}" for each, where in both]
-            return Column(name, Holds.UNLIKE, hint=f"It {' and '.join(said)}.")
-    alike = [column for column in found if column is not None]
-    return replace(alike[0], wide=all(each.wide for each in alike), stamp=all(each.stamp for each in alike))
+    together, by_name = list[Column](), [{column.name: column for column in each} for each in held]
+    for name in dict.fromkeys(column.name for each in held for column in each):
+        found = [each.get(name) for each in by_name]
+        alike = [column for column in found if column is not None and column == found[0]]
+        if len(alike) == len(files):
+            wide, stamp = all(each.wide for each in alike), all(each.stamp for each in alike)
+            together.append(replace(alike[0], wide=wide, stamp=stamp))
+            continue
+        other = next(at for at, column in enumerate(found) if column != found[0])
+        said = [(f"holds {each.holds}" if each else "is missing") for each in (found[0], found[other])]
+        hint = f"It {said[0]} in {files[0].shown} and {said[1]} in {files[other].shown}."
+        together.append(Column(name, Holds.UNLIKE, hint=hint))
+    return tuple(together)

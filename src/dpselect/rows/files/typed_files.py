@@ -49,40 +49,42 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
 
 def schema(path: str) -> Any:
     """The Arrow schema of the file."""
-    if _is(path, *_STATISTICS):
+    ending = _ending(path)
+    if ending in _STATISTICS:
         about = _statistics(path, metadataonly=True)[1]
         return pa.schema([(name, _type_of(name, about)) for name in about.column_names])
     with pa.OSFile(path) as file:
-        return pq.read_schema(file) if _is(path, ".parquet") else _opened(file, path).schema
+        return pq.read_schema(file) if ending == ".parquet" else _opened(file, path).schema
 
 
 def rows(asked: Reading) -> Iterator[RecordBatch]:
     """Some columns of every row, in batches."""
-    names, path, size = [column.name for column in asked.columns], asked.path, os.path.getsize(asked.path)
-    if _is(path, ".parquet"):
+    names, path, ending = [column.name for column in asked.columns], asked.path, _ending(asked.path)
+    size = os.path.getsize(path)
+    if ending == ".parquet":
         batches = _of_parquet(path, asked.columns)
     else:
-        batches = _of_statistics(path, names) if _is(path, *_STATISTICS) else _of_others(path, names)
+        batches = _of_statistics(path, names) if ending in _STATISTICS else _of_others(path, names)
     for batch, share in batches:
         asked.advance(int(share * size))
         for arrays in arrow.sliced([batch], names):
             yield from plain_batches(arrays, asked.columns, names)
 
 
-def _is(path: str, *endings: str) -> bool:
-    return path.lower().endswith(endings)
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
 
 
 def _opened(file: Any, path: str, **options: Any) -> Any:
     """A reader of an Arrow or an ORC file."""
-    return import_module("pyarrow.orc").ORCFile(file) if _is(path, ".orc") else pa.ipc.open_file(file, **options)
+    return import_module("pyarrow.orc").ORCFile(file) if _ending(path) == ".orc" else pa.ipc.open_file(file, **options)
 
 
 def _of_others(path: str, names: Sequence[str]) -> Batches:
     with pa.OSFile(path) as file:
         held = _opened(file, path)
         first = arrow.first_of(held.schema, names)
-        if _is(path, ".orc"):
+        if _ending(path) == ".orc":
             # A name with a point in it would be taken for a path into a nested column.
             wanted = None if any("." in name for name in first) else first
             number, read = held.nstripes, partial(held.read_stripe, columns=wanted)
@@ -148,7 +150,7 @@ def _statistics(path: str, **how: Any) -> tuple[Any, Any]:
         library = import_module("pyreadstat")
     except ImportError:
         raise MissingExtraError("Stata and SPSS files", "stata") from None
-    return (library.read_dta if _is(path, ".dta") else library.read_sav)(path, output_format="dict", **how)
+    return (library.read_dta if _ending(path) == ".dta" else library.read_sav)(path, output_format="dict", **how)
 
 
 def _type_of(name: str, about: Any) -> Any:
@@ -177,7 +179,7 @@ def _of_statistics(path: str, names: Sequence[str]) -> Batches:
 def _encoding(path: str, about: Any) -> str:
     """Of the text in the file. Stata has none that is said: it is UTF-8 from version 14 on, and Windows' before."""
     encoding = about.file_encoding
-    if _is(path, ".dta"):
+    if _ending(path) == ".dta":
         with open(path, "rb") as file:
             start = file.read(31)
         encoding = "utf-8" if start[:11] == b"<stata_dta>" and start[28:31] >= b"118" else "cp1252"
@@ -191,10 +193,10 @@ def _in_arrow(cells: list[Any], type_: Any, encoding: str, path: str) -> Array:
     numbers = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
     if pa.types.is_floating(type_):
         return pa.array(numbers, mask=np.isnan(numbers))
-    in_a_day, epoch = (1, _STATA_EPOCH) if _is(path, ".dta") else (_DAY, _SPSS_EPOCH)
+    in_a_day, epoch = (1, _STATA_EPOCH) if _ending(path) == ".dta" else (_DAY, _SPSS_EPOCH)
     if pa.types.is_date(type_):
         return _whole(numbers / in_a_day + epoch, 2.0**31 - 1).cast(pa.int32(), safe=False).cast(type_)
-    return _whole(numbers * (1 if _is(path, ".dta") else 1000) + epoch * _DAY * 1000, EXACT).cast(type_)
+    return _whole(numbers * (1 if _ending(path) == ".dta" else 1000) + epoch * _DAY * 1000, EXACT).cast(type_)
 
 
 def _whole(numbers: Any, largest: float) -> Array:
