@@ -21,7 +21,7 @@ import pytest
 from dpselect.errors import InvalidDataError
 from dpselect.rows.duckdb import arrow
 from tests.rows.placed import FRAMES, Stranger
-from tests.rows.tables import count, gather, opened, write_csv
+from tests.rows.tables import count, gather, opened
 from tests.rows.test_gather import TYPES as NUMBER_TYPES
 from tests.rows.test_rules import NOBODY
 from tests.rows.test_rules import TYPES as VALUE_TYPES
@@ -261,11 +261,11 @@ def test_names_with_dots_are_names() -> None:
         assert count(frame, [5, 6], column="a.b") == [0, 2]
 
 
-def test_libraries_that_are_not_in_use_are_not_imported(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "t.csv", [b"1,2"])
-    program = (
-        f"import sys, dpselect; dpselect.Dataset({str(path)!r}, unit='unit'); print({LIBRARIES} & set(sys.modules))"
-    )
+@pytest.mark.parametrize(("name", "text"), [("t.csv", "unit,value\n1,2\n"), ("t.jsonl", '{"unit": 1, "value": 2}\n')])
+def test_libraries_that_are_not_in_use_are_not_imported(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    asked = f"dpselect.Dataset({str(tmp_path / name)!r}, unit='unit').count('value', candidates=[2], epsilon=1.0)"
+    program = f"import sys, dpselect; {asked}; print({LIBRARIES} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 

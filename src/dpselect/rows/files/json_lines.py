@@ -60,10 +60,10 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     if found is None:
         hint = "Write one object on each line, not a list of objects, and not one object over several lines."
         raise InvalidDataError("source", shown, "a first line in UTF-8 with one JSON object", hint)
-    keys = [key for key in text_array(list(dict.fromkeys(_keys(found)))).to_pylist() if key is not None]
+    keys = sorted({key for key in _keys(found) if key == key.encode(errors="ignore").decode()})
     if not keys:
         raise InvalidDataError("source", shown, "keys in the first line")
-    return tuple(Column(key, Holds.ANYTHING) for key in sorted(keys))
+    return tuple(Column(key, Holds.ANYTHING) for key in keys)
 
 
 def _keys(row: dict[str, Any], before: str = "") -> Iterator[str]:
@@ -152,8 +152,8 @@ def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> 
         )
         stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
         stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
-        cells = parts_of(block, stand).view(pa.large_string())
-        return computed("if_else", of_numpy(known), cells, pa.scalar(None, pa.large_string()))
+        held = [pa.py_buffer(np.packbits(known, bitorder="little")), *parts_of(block, stand).buffers()[1:]]
+        return pa.Array.from_buffers(pa.large_string(), ends.size, held)  # a scalar of null would import pandas
 
     return [under(name) for name in names]
 
