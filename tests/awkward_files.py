@@ -540,7 +540,7 @@ CASES = [
     ),
     Case("a comma at the end of rows alone", "flagged", paid(str, end=","), said=UNREAD_LINES, taking_part=0),
     Case("header only", "flagged", b"who,value\n", said="The table has no rows.", taking_part=0),
-    Case("one unit", "flagged", paid(str, who="shop"), said="There is only 1 unit.", taking_part=1),
+    Case("one unit", "flagged", paid(str, who="shop"), said="Does who say whose a row is?", taking_part=1),
     Case(
         "nearly one unit",
         "flagged",

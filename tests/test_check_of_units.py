@@ -27,7 +27,8 @@ def test_one_id_for_many_people_is_noticed(tmp_path: Path) -> None:
     assert problem == f"201 of 400 rows (50.2%) {said}"
     (problem,) = units(tmp_path, [0 if each % 18 == 0 else each for each in range(1000)])
     assert problem == f"56 of 1,000 rows (5.6%) {said}"
-    assert units(tmp_path, ["x"] * 20)[0] == "There is only 1 unit. Does who say whose a row is?"
+    few = "Only 1 unit will take part: the answer may be mostly noise. Does who say whose a row is?"
+    assert units(tmp_path, ["x"] * 20)[0] == few
 
 
 def test_units_that_are_no_people_are_noticed(tmp_path: Path) -> None:
@@ -141,7 +142,8 @@ def test_numbers_beyond_those_of_the_question_are_counted(tmp_path: Path) -> Non
     )
     checked = dps.check(file(tmp_path, values), "value", unit="who", between=(5, 5))
     assert (checked.usable_rows, checked.usable_units) == (1, 1)
-    assert checked.problems == ("3 of 4 rows (75.0%) are not between the two numbers, and do not count.",)
+    shown = "'-1' (line 2), '-2' (line 3), '11' (line 5)"
+    assert checked.problems == (f"3 of 4 rows (75.0%): a number that is not between the two, such as {shown}.",)
 
 
 def test_groups_are_checked_too() -> None:

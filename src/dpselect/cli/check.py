@@ -16,20 +16,15 @@ from dpselect.questions.question import BY_NAME
 from dpselect.session.described import seen
 from dpselect.summaries.kinds import TYPES
 
-_KNOWN = {each.name: each for about in BY_NAME.values() for each in about.options()}
 _BOUNDS = "Bounds of the question: two numbers, or the first and the last date."
-_TAKEN = (
-    replace(_KNOWN["candidates"], default=None, may_be_one=True),
-    *(replace(_KNOWN[name], default=None) for name in ("between", "dates", "step", "clip")),
-    Argument("numbers or dates", _BOUNDS, "bounds", None),
-)
+_KNOWN = {each.name: replace(each, default=None) for about in BY_NAME.values() for each in about.options()}
+_KNOWN["candidates"] = replace(_KNOWN["candidates"], may_be_one=True)
+_KNOWN["bounds"] = Argument("numbers or dates", _BOUNDS, "bounds", None)
+_TAKEN = tuple(_KNOWN.pop(name) for name in ("candidates", "between", "dates", "step", "clip", "bounds"))
 """Options of questions that say which values are meant."""
 _READING = (*shared("memory_limit"), *WORDS)
-_IGNORED = tuple(
-    replace(each, kind="flag" if each.kind == "flag" else "any text", default=None)
-    for each in {**_KNOWN, **{each.name: each for each in SHARED}}.values()
-    if each.kind != "json" and each.name not in {one.name for one in (*_TAKEN, *_READING)}
-)
+_OTHERS = [*_KNOWN.values(), *(each for each in SHARED if each not in _READING and each.kind != "json")]
+_IGNORED = tuple(replace(each, kind="flag" if each.kind == "flag" else "any text", default=None) for each in _OTHERS)
 """Options that change no row it reads: understood, so that only the word for the question is replaced."""
 
 
@@ -55,8 +50,8 @@ def check(
 
     reading = {name: given[name] for name in ("table", "memory_limit")}
     data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
-    values = values_of(_TAKEN, given | {"source": source, "column": column}, data)
-    view = seen(data, **values_of(OF_VIEWS, given | {"source": source}, data))
+    values = values_of((*_TAKEN, *OF_VIEWS), given | {"source": source, "column": column}, data)
+    view = seen(data, **{each.name: values.pop(each.name) for each in OF_VIEWS})
     with scan_progress() as progress:
         found = dps.check(view, column, sum=sum, progress=progress, **values)
     _warn_in_a_pipe("It holds exact numbers and cells of the table")
@@ -74,14 +69,14 @@ def columns(source: Table, **given: Any) -> None:
     For the holder only: a CSV file without a header line has somebody's row in the
     first line.
     """
-    from dpselect.rows.columns import Holds
     from dpselect.rows.opening import open_table
 
     found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
     _warn_in_a_pipe("Its first line may be somebody's row")
     width = max(len(printable(each.name)) for each in found)
     for each in found:
-        print(f"{printable(each.name):<{width}}  {'' if each.holds is Holds.ANYTHING else each.holds}".rstrip())
+        held = "" if each.holds is each.holds.ANYTHING else each.holds
+        print(f"{printable(each.name):<{width}}  {held}".rstrip())
 
 
 def _warn_in_a_pipe(what: str) -> None:

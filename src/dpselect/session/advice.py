@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from datetime import date
+from typing import Any, NamedTuple
 
 from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format
@@ -13,9 +14,12 @@ from dpselect.questions.words import counted
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.cells import as_read, compared
-from dpselect.rows.inspect import BESIDE, LONGEST, NO_VALUE, READ, SHOWN, TEXTS, UNREAD, Writing, is_written, short
 from dpselect.rows.row_rules import PATTERNS
-from dpselect.summaries import CandidateKind, as_date
+from dpselect.summaries import CandidateKind, PublicCandidates, as_date
+
+SHOWN, LONGEST = 3, 100
+"""Cells of a kind that are shown; characters of a cell that are looked at."""
+TEXTS = (Holds.ANYTHING, Holds.TEXT)
 
 Words = Mapping[str, Any]
 
@@ -59,59 +63,53 @@ _OTHERWISE = {
 """What is said of a kind where no option helps, if all cells look so."""
 
 _WRITTEN = re.compile(r"""Format\(((?:\w+=(?:'[^']*'|"[^"]*"|True)(?:, )?)+)\)""")
+_LOOK_ALIKE = {"LATIN", "CYRILLIC", "GREEK"}
+"""Scripts with letters that cannot be told from those of the others."""
 
 
-def advised(cells: Writing, every: Sequence[Writing], words: Words) -> str:
+class Written(NamedTuple):
+    """How the cells of a column of text are written, which should be of a kind and, if there is a list, in it.
+
+    Of cells that are not counted, how many rows have each; those that are read. Of numbers one stands for all alike.
+    """
+
+    column: Column
+    kind: CandidateKind
+    listed: PublicCandidates | None
+    unread: Mapping[str, int]
+    read: Sequence[str]
+
+
+def advised(cells: Written, every: Sequence[Written], words: Words) -> str:
     """What to declare for a column beside the words that are declared already, in a sentence; or nothing."""
-    unread, read = _unread(cells, words), _texts(cells, READ, BESIDE)
+    looks, listed = _LOOKS.get(cells.kind), _alike_listed(cells)
+    are_meant = {each for each in cells.unread if (looks.fullmatch(each.strip()) if looks else _alike(each) in listed)}
+    unread = {each: rows for each, rows in cells.unread.items() if each in are_meant}
     if not unread:
-        dots = [each for each in read if "." in each]
+        dots = [each for each in cells.read if "." in each]
         are_numbers = bool(dots) and not words and _WAYS.get(cells.kind) is _OF_NUMBERS
         if not (are_numbers and _all("[+-]?[0-9]{1,3}[.][0-9]{3}", dots)):
             return ""
         return f"All dots stand before three digits. If they are between thousands: {_format_of(_AS_THOUSANDS)}."
     ways = [
         each
-        for each in _tried(cells, [*unread, *read], words)
-        if _reads(cells, unread, {**words, **each}) and all(_reads(other, None, {**words, **each}) for other in every)
+        for each in _tried(cells.kind, [*unread, *cells.read], words)
+        if _reads(cells, unread, {**words, **each})
+        and all(_reads(other, other.read, {**words, **each}) for other in every)
     ]
     ways = [each for each in ways if not any(other.items() < each.items() for other in ways)]
     if not ways:
         return _otherwise(cells, unread)
     first, *more = ways
     also = f" Or {' or '.join(map(_format_of, more))}: the cells do not tell." if more else ""
-    dots = first.get("thousands") == "." and any("." in each for each in read)
+    dots = first.get("thousands") == "." and any("." in each for each in cells.read)
     then = "and 1.234 as 1234" if dots else "all others as now"
     return f"Try {_format_of(first)}: with it {counted(sum(unread.values()), 'more row')} can count, {then}.{also}"
 
 
-def _texts(cells: Writing, *states: int) -> list[str]:
-    return [each.text for each in cells.written if each.state in states and each.text]
-
-
-def _unread(cells: Writing, words: Words) -> dict[str, int]:
-    """The cells that do not count, but look as if they were meant to, and how many rows have each."""
-    is_text, looks = cells.kind is CandidateKind.TEXT, _LOOKS.get(cells.kind)
-    state, listed = BESIDE if is_text else UNREAD, _alike_listed(cells)
-    return {
-        each.text: each.rows
-        for each in cells.written
-        if each.state == state
-        and each.text
-        and len(each.text) < LONGEST  # else the rest of it is not known
-        and cells.column.holds in TEXTS
-        and not NO_VALUE.fullmatch(each.text.strip())
-        and (
-            _alike(each.text) in listed
-            if looks is None
-            else looks.fullmatch(each.text.strip()) and (words or not is_written(each.text, cells.kind))
-        )
-    }
-
-
-def _tried(cells: Writing, texts: Sequence[str], words: Words) -> Sequence[Words]:
+def _tried(kind: CandidateKind, texts: Sequence[str], words: Words) -> Sequence[Words]:
     """What may be declared. No option makes numbers with a symbol mean the same as others."""
-    tried = _ways_of_dates(texts[0]) if cells.kind is CandidateKind.DATE else _WAYS.get(cells.kind, ())
+    tried = _ways_of_dates(texts[0]) if kind is CandidateKind.DATE else _WAYS.get(kind, ())
     if tried is _OF_NUMBERS:
         stripped = str(words.get("strip", ""))
         symbols = {_symbol(each, stripped) for each in texts}
@@ -130,22 +128,20 @@ def _ways_of_dates(date: str) -> list[Words]:
     return [{"as_date": True}, *({"date_format": each, **more} for more in ({}, {"as_date": True}) for each in formats)]
 
 
-def _reads(cells: Writing, unread: Iterable[str] | None, words: Words) -> bool:
-    """Whether the cells are read, if such a format can be declared; None: those that are read now."""
-    is_text = cells.kind is CandidateKind.TEXT
-    if unread is None:
-        unread = _texts(cells, READ, *([] if is_text else [BESIDE])) if cells.column.holds in TEXTS else []
+def _reads(cells: Written, texts: Iterable[str], words: Words) -> bool:
+    """Whether the cells are read, if such a format can be declared."""
     try:
         format = Format(**words)
         listed = set[str]() if cells.listed is None else {*map(str, compared(cells.listed, format).values)}
     except InvalidParameterError:
         return False
+    is_text = cells.kind is CandidateKind.TEXT
     column = cells.column if is_text else Column(cells.column.name, Holds.ANYTHING)
-    found: list[str | None] = as_read(pa.array(unread, pa.large_string()), column, cells.kind, format).to_pylist()
+    found: list[str | None] = as_read(pa.array(texts, pa.large_string()), column, cells.kind, format).to_pylist()
     return set(found) <= listed if is_text else all(each and _is_read(each, cells.kind) for each in found)
 
 
-def _otherwise(cells: Writing, unread: Mapping[str, int]) -> str:
+def _otherwise(cells: Written, unread: Mapping[str, int]) -> str:
     """What helps where no option does."""
     if cells.kind is not CandidateKind.TEXT:
         looks, said = _OTHERWISE.get(cells.kind, ("", ""))
@@ -159,7 +155,7 @@ def _otherwise(cells: Writing, unread: Mapping[str, int]) -> str:
     return f"Candidates are written in another way, such as {some}: give them as they are written."
 
 
-def _alike_listed(cells: Writing) -> dict[str, str]:
+def _alike_listed(cells: Written) -> dict[str, str]:
     return {} if cells.listed is None else {_alike(str(each)): str(each) for each in cells.listed.values}
 
 
@@ -194,9 +190,10 @@ def _symbol(number: str, stripped: str) -> str:
 
 def _is_read(text: str, kind: CandidateKind) -> bool:
     """Whether the row rules read it."""
+    is_written = len(text) < LONGEST and re.fullmatch(PATTERNS[kind], text) is not None
     if kind is CandidateKind.DATE:
-        return is_written(text, kind) and as_date(text.strip()) is not None
-    return is_written(text, kind) and (kind is not CandidateKind.INTEGER or -(2**63) <= int(float(text)) < 2**63)
+        return is_written and as_date(text.strip()) is not None
+    return is_written and (kind is not CandidateKind.INTEGER or -(2**63) <= int(float(text)) < 2**63)
 
 
 def _alike(text: str) -> str:
@@ -204,3 +201,11 @@ def _alike(text: str) -> str:
     shown = (each for each in unicodedata.normalize("NFC", text).casefold() if unicodedata.category(each) != "Cf")
     text = " ".join("".join(shown).split())
     return re.sub("^0+(?=[0-9]+$)", "", re.sub("^([0-9]+)[.]0*$", r"\1", text))
+
+
+def short(value: object) -> str:
+    """A cell or a candidate in a sentence."""
+    text = str(value) if isinstance(value, date) else repr(value)
+    scripts = {unicodedata.name(each, "").split(" ")[0] for each in text if each.isalpha()} & _LOOK_ALIKE
+    text = text if unicodedata.is_normalized("NFC", text) and len(scripts) < 2 else ascii(value)  # else two look alike
+    return text if len(text) <= 60 else f"{text[:60]}..."

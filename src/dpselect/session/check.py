@@ -1,36 +1,90 @@
-"""Exactly which rows a question would count, and what the others hold: for the holder of the data."""
+"""Exactly which rows a question would count, and what the others hold: for the holder of the data, never for an answer.
+
+What a cell means is decided by the row rules, as for a question. The cells are written into a table of the engine, and
+everything is counted there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from typing import Any
 
 from dpselect.checks import finite_bounds, whole_or_double_bounds
-from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, printable
-from dpselect.formats import Format, declared
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, printable
+from dpselect.formats import Format
 from dpselect.privacy import EachRow
 from dpselect.questions.counts import listed_values
 from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
-from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.inspect import End, Look, inspected
-from dpselect.rows.opening import open_table
-from dpselect.rows.statements import filtered
-from dpselect.rows.table import Rows, checked_progress
-from dpselect.session.advice import advised, as_options
+from dpselect.rows.duckdb.arrow import Array, pc
+from dpselect.rows.duckdb.cells import Cell, compared
+from dpselect.rows.duckdb.connection import Connection, literal
+from dpselect.rows.duckdb.dialect import DUCKDB
+from dpselect.rows.duckdb.engine import Embedded, answer, candidate_table
+from dpselect.rows.duckdb.scan import LINE, Scan
+from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, Within, rule
+from dpselect.rows.statements import Statement, filtered, is_interval
+from dpselect.rows.table import checked_progress
+from dpselect.session.advice import LONGEST, SHOWN, TEXTS, Written, advised, as_options, short
 from dpselect.session.asking import Asking, groups_of, rows_of
-from dpselect.summaries import PublicCondition, PublicDomain
-from dpselect.summaries.candidates import UNLISTED
+from dpselect.session.dataset import Dataset
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicDomain
 from dpselect.summaries.dates import are_dates, public_dates
 
 WARNING = (
     "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table. Acting"
     " on them is outside the guarantee: choose candidates, bounds and epsilon without them."
 )
-_BOUNDS = "bound", "and are counted as if they were equal to it"
-_CLIP = "end of the clip", "which is added in their place"
+FEW_UNITS = 20
+_WAYS = 10_000  # to write a column, which an advice is tried on
+
+NO_VALUE = (
+    f"(?i:|{'|'.join(MISSING)}|n[./]?a[.]?|nil|missing|unknown|not available|undefined|[-?.]+"
+    "|#(n/a|ref!|div/0!|name[?]|value!|num!|null!))"
+)
+_NOBODY = "-1|-9|-99|-999|no id|anonymous|totals?:?|subtotal|grand total|sum|all|overall|summe|gesamt|insgesamt"
+"""What else stands in place of a unit where no person is meant. Each counts as one unit."""
+_WORD = f"(lower(name) = lower(unit) OR regexp_full_match(name, '(?i:{_NOBODY})|{NO_VALUE}'))"
+_MANY = f"n > greatest({FEW_UNITS}, 0.05 * rows, 10.0 * rows / units)"
+_SHAPE = "regexp_replace(regexp_replace(name, '[0-9]+', '0', 'g'), '\\p{L}+', 'a', 'g')"
+_UNLIKE = f"NOT {_WORD} AND {_SHAPE} <> (SELECT {_SHAPE} FROM named GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)"
+_ROUNDED = "regexp_full_match(name, '[0-9][.,][0-9]+[eE][+][0-9]+')"
+_ARE_WHOLE = "bool_and(regexp_full_match(name, '[1-9][0-9]*'))"
+_TWICE = f"same IN (SELECT same FROM named GROUP BY same HAVING count(*) > 1 AND NOT {_ARE_WHOLE})"
+_SUSPECT = (
+    (_MANY, 1.0, "have a {} that very many rows have, and that counts as one person"),
+    (_WORD, 1.0, "have a word for {} that may mean nobody"),
+    (_UNLIKE, 0.03, "have a {} that is written unlike nearly all others"),
+    (_ROUNDED, 1.0, "have a {} that a spreadsheet may have rounded, so that several become one"),
+    (_TWICE, 1.0, "have a {} that may be another one in another spelling, and counts beside it"),
+)
+"""Which units may be no people, up to which share of them it is said, and how. Of a type with names the first two."""
+_DIGITS = "regexp_replace(name, '[^0-9]', '', 'g')"
+_SAME = (
+    f"CASE WHEN regexp_full_match(name, '([+(]|0[1-9 (/.-])[0-9 ()/.-]*') AND strlen({_DIGITS}) > 8"
+    f" THEN 'n' || right({_DIGITS}, 9) WHEN regexp_full_match(name, '[0-9]+') THEN 'n' || ltrim(name, '0')"
+    " WHEN regexp_full_match(name, '[0-9]+([.][0-9]*)?[eE][+]?[0-9]+') THEN 'n' || TRY_CAST(name AS HUGEINT)"
+    " ELSE 't' || trim(regexp_replace(lower(name), '[\\s\\x{200b}\\x{feff}]+', ' ', 'g')) END"
+)
+"""Equal for names of units that a person may take for the same; of telephone numbers the last nine digits."""
+
+_CALLED = {
+    CandidateKind.NUMBER: ("number", ""),
+    CandidateKind.INTEGER: ("whole number", "a whole number beyond 2^63"),
+    CandidateKind.DATE: ("date", "a day that is in no calendar"),
+    CandidateKind.BOOLEAN: ("true or false", ""),
+}
+"""What is not read, and what is written as it should be, and yet cannot be read."""
+_ODD_QUOTES = '[^"]*"([^"]*"[^"]*")*[^"]*'
+_HELP = (
+    (".*\ufffd.*", "encoding", "If they are text of Windows: Format(encoding='cp1252')."),
+    ('.*=".*', "", '="..." is a formula for spreadsheets: write the text alone.'),
+    (_ODD_QUOTES, "quoted_line_breaks", "If line breaks stand inside quotes: Format(quoted_line_breaks=True)."),
+)
+"""What may help to read lines that look so, where this word of a format is not declared; the first that fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -107,80 +161,245 @@ def check(
     ...     print(problem)
     159 of 32,561 rows (0.5%) are above the upper bound, and are counted as if they were equal to it.
     """
-    rows, progress = _rows(source, unit, format), checked_progress(progress)
-    given = {"candidates": candidates, "dates": dates, "bounds": bounds, "step": step, "sum": sum, "clip": clip}
-    listed, ends, said = None, None, _BOUNDS
-    within = None if between is None else whole_or_double_bounds(between, "between")
-    if between is not None:
-        _refuse(given, "between is given")
-    elif dates is not None or are_dates(bounds):
-        _refuse({"candidates": candidates}, "dates are given")
+    progress = checked_progress(progress)
+    if not isinstance(source, Asking):
+        source = Dataset(source, unit=unit, format=format)  # pyright: ignore[reportArgumentType] - None is refused there
+    elif unit is not None or format is not None:
+        name = "format" if unit is None else "unit"
+        raise InvalidParameterError(name, Shown("<given>"), "nothing, because the Dataset has its own")
+    rows, groups = rows_of(source), groups_of(source)
+    values = {"candidates": candidates, "between": between, "dates": dates, "bounds": bounds}
+    given = [name for name, value in {**values, "clip": None if sum else clip}.items() if value is not None]
+    if len(given) > 1:
+        hint = "With `sum`, the column that is summed, it is that of `best_by`." * (given[1] == "clip")
+        raise InvalidParameterError(given[1], Shown("<given>"), f"nothing, because `{given[0]}` is given", hint)
+    listed, within, ends, said = None, None, (), "bound, and are counted as if they were equal to it"
+    if dates is not None or are_dates(bounds):
         listed = public_dates(dates, bounds=bounds, step=1 if step is None else step)
     elif candidates is not None:
         listed = listed_values(candidates)
+    elif sum is not None:
+        PublicCandidates.given(None)  # which is refused
     elif bounds is not None:
-        _refuse({"clip": None if sum else clip}, "bounds are given")
-        ends = finite_bounds(bounds, "bounds")
-        PublicDomain.given(bounds, step=step)
-    if listed is None and sum is not None:
-        hint = f"Without such a list, {UNLISTED}"
-        raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
-    if listed is not None and sum is None and clip is not None:
-        raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")
+        domain = PublicDomain.given(bounds, step=step)
+        ends = domain.lower, domain.upper
+    elif between is not None:
+        within = whole_or_double_bounds(between, "between")
     if clip is not None or sum is not None:
-        ends, said = finite_bounds(clip, "clip"), _CLIP
-    groups = groups_of(source) if isinstance(source, Asking) else None
+        ends, said = finite_bounds(clip, "clip"), "end of the clip, which is added in their place"
     if groups is not None and len(groups.columns) > 1:
         hint = "Check each column of a cross table by itself."
         raise InvalidParameterError("by", Shown("<several columns>"), "one column", hint)
-    engine = rows.table.engine
+    engine = getattr(rows.table, "engine", None)
     if not isinstance(engine, Embedded):
         hint = "Check some rows in a frame, such as frame.limit(1_000_000).toPandas()."
         raise InvalidDataError("source", Shown(rows.shown), "rows that are in files or in this process", hint)
     needed = PublicCondition(candidates=listed, is_number=listed is None, between=within, summed=sum)
     statement = filtered(rows.of(column).statement(needed, groups)(), rows.conditions)
-    sides = zip("<>", ("below the lower", "above the upper"), ends or (), strict=False)
-    beyond = [(sign, float(end), f"are {side} {said[0]}, {said[1]}.") for sign, side, end in sides]
-    say = partial(_said, rows=rows, beyond=beyond, is_range=are_dates(bounds), counts_rows=within is None)
-    return inspected(engine, statement, progress, say)
+    sides = zip("<>", ("below the lower", "above the upper"), map(float, ends), strict=False)
+    beyond = {f"are {side} {said}.": f"{sign} {end!r}" for sign, side, end in sides}
+
+    def query(connection: Connection) -> Check:
+        look = _Look(connection, engine, statement, left_out)
+        problems, names = [*look.of_rows()], [printable(each.name) for each in look.columns.values()]
+        for at, name in enumerate(look.columns):
+            sentences = look.of_column(name, beyond, all_occur=bool(at) or not are_dates(bounds))
+            problems += [f"{names[at]}: {each}" if at else each for each in sentences]
+        many = f"several rows, up to {look.most:,}" if listed is None else "several of the values"
+        several = f", {look.several:,} of them with {many}" if within is None and look.several else ""
+        names[0] += f", for {'numbers' if listed is None else counted(len(listed), 'value')}"
+        about = (
+            f"{' and '.join(names)}: {look.usable_rows:,} of {look.rows:,} rows count.",
+            f"{printable(rows.unit)}: {look.usable_units:,} of {look.units:,} units take part{several}.",
+            *filter(None, [scope([each.words for each in rows.conditions])]),
+        )
+        numbers = {name: getattr(look, name) for name in ("units", "usable_units", "rows", "usable_rows")}
+        return Check(column=column, unit=rows.unit, problems=tuple(problems), about=about, **numbers)
+
+    left_out, columns = list[int](), {name: value.column for name, value in statement.reads.items()}
+    cells = {name: Cell.of(each, statement.lists.get(name)) for name, each in columns.items()}
+    cells |= {f"raw_{name}": _AsWritten(each.source) for name, each in columns.items() if each.holds in TEXTS}
+    cells |= {"who": Cell(columns["who"].source), "nth": Cell(LINE)}
+    scan = Scan(engine.source.counting(left_out.extend), cells, format=engine.format)
+    return answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
 
 
-def _refuse(given: Mapping[str, object], because: str) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise InvalidParameterError(name, Shown("<given>"), f"nothing, because {because}")
+class _AsWritten(Cell):
+    """The first characters of a cell before its format is applied."""
+
+    def made(self, array: Array, format: Format | None) -> Array:
+        return pc.utf8_slice_codeunits(array, 0, LONGEST)
 
 
-def _said(look: Look, *, rows: Rows, beyond: Sequence[End], is_range: bool, counts_rows: bool) -> Check:
-    """What was seen, in sentences; `counts_rows` says whether it matters how many of them a unit has."""
-    found = [look.of_column(name, beyond, all_occur=not (is_range and name == "what")) for name in look.sought]
-    every = [cells for _, cells in found]
-    names, problems = [printable(each.column.name) for each in every], [*look.of_rows()]
-    for at, (said, cells) in enumerate(found):
-        sentences = filter(None, [*said, advised(cells, every, look.words)])
-        problems += [f"{names[at]}: {each}" if at else each for each in sentences]
-    listed = every[0].listed
-    many = f"several rows, up to {look.most:,}" if listed is None else "several of the values"
-    several = f", {look.several:,} of them with {many}" if counts_rows and look.several else ""
-    what = "numbers" if listed is None else counted(len(listed), "value")
-    about = (
-        f"{' and '.join([f'{names[0]}, for {what}', *names[1:]])}: {look.usable_rows:,} of {look.rows:,} rows count.",
-        f"{printable(rows.unit)}: {look.usable_units:,} of {look.units:,} units take part{several}.",
-        *filter(None, [scope([each.words for each in rows.conditions])]),
-    )
-    numbers = {name: getattr(look, name) for name in ("units", "usable_units", "rows", "usable_rows")}
-    return Check(column=every[0].column.name, unit=rows.unit, problems=tuple(problems), about=about, **numbers)
+class _Look:
+    """The rows in two tables: ``cells``, of all rows, and ``units``. Exact numbers, and sentences with the first cells.
+
+    Of each column that matters, ``cells`` has the value, the place of the reason why it does not count, if there is
+    one, and the text of the cell, of typed columns only with a reason.
+
+    Attributes:
+        columns: what a question needs of a row, by name; the first is its column.
+        rows, units: all there are; the usable ones have a unit and all that is needed, or such a row.
+        several: usable units with several usable rows, or, of candidates, with several of them.
+        most: usable rows of one unit.
+    """
+
+    def __init__(self, connection: Connection, engine: Embedded, statement: Statement, left_out: list[int]) -> None:
+        self._connection, self._source, self._left_out = connection, engine.source, left_out
+        self._words: dict[str, Any] = {} if engine.format is None else engine.format.words
+        self._lists, self._reasons = statement.lists, dict[str, list[str]]()
+        self._read = {name: value.column for name, value in statement.reads.items()}
+        self.columns = {name: self._read[name] for name in ("what", "number", "part") if name in self._read}
+        self._unit, met, shown = printable(self._read["who"].shown), ["true"], ["nth"]
+        for name, value in statement.reads.items():
+            listed, is_text = self._lists.get(name), value.column.holds in TEXTS
+            read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DUCKDB)})"
+            counts = f"({rule(value, name, DUCKDB)}) IS NOT NULL"
+            if listed is not None:
+                connection.register(f"{name}_list", candidate_table(compared(listed, engine.format)))
+                interval = is_interval(listed) and f"BETWEEN {listed.values[0]} AND {listed.values[-1]}"
+                counts = f"{read} {interval or f'IN (SELECT candidate FROM {name}_list)'}"
+            if name not in ("who", *self.columns):
+                met.append(counts)
+                continue
+            text = f"raw_{name}" if is_text else f"{name}::VARCHAR"
+            reasons = self._reasons_of(name, text, is_text=is_text)
+            self._reasons[name] = [*reasons]
+            why = " ".join(f"WHEN {where} THEN {at}" for at, where in enumerate(reasons.values()))
+            shown.append(f"{read} AS is_{name}, CASE WHEN {counts} THEN NULL {why} END::TINYINT AS why_{name}")
+            kept = text if is_text and name != "who" else f"CASE WHEN why_{name} >= 0 THEN {text} END"
+            shown.append(f"{kept} AS text_{name}")
+        connection.execute(f"CREATE TEMP TABLE cells AS SELECT {', '.join(shown)} FROM rows WHERE {' AND '.join(met)}")
+        first = next(iter(self.columns))
+        used = f"CASE WHEN coalesce({', '.join(f'why_{name}' for name in self.columns)}) IS NULL THEN is_{first} END"
+        several = f"min({used}) < max({used})" if first in self._lists else f"count({used}) > 1"
+        connection.execute(
+            f"CREATE TEMP TABLE units AS SELECT is_who AS who, min(nth) AS nth, count(*) AS n, count({used}) AS usable,"
+            f" {several} AS several FROM cells WHERE is_who IS NOT NULL GROUP BY 1"
+        )
+        numbers = self._one(
+            "SELECT (SELECT count(*) FROM cells), coalesce(sum(n), 0)::BIGINT, coalesce(sum(usable), 0)::BIGINT,"
+            " count(*), count(*) FILTER (usable > 0), count(*) FILTER (several), coalesce(max(usable), 0) FROM units"
+        )
+        self.rows, self._known, self.usable_rows, self.units, self.usable_units, self.several, self.most = numbers
+        connection.execute(
+            f"CREATE TEMP VIEW named AS SELECT *, {self.rows} AS rows, {self.units} AS units,"
+            f" {literal(self._unit)} AS unit, who::VARCHAR AS name, {_SAME} AS same FROM units"
+        )
+        self._written = {name: self._written_in(name) for name in self.columns}
+        self._no_row = "No row meets the conditions." if met[1:] else "The table has no rows."
+
+    def _kind(self, name: str) -> CandidateKind:
+        return self._lists[name].kind if name in self._lists else CandidateKind.NUMBER
+
+    def _reasons_of(self, name: str, text: str, *, is_text: bool) -> dict[str, str]:
+        """Why a cell may not count, and in SQL where; the first that fits."""
+        nothing, kind = "nothing, or an object, a list or a time" if is_text else "nothing", self._kind(name)
+        if is_text and self._source.lines([1]):
+            nothing = "text that cannot be read, or quotes inside a cell"
+        no_value = f"regexp_full_match(trim({text}, '{BLANKS}{NO_BREAK_BLANKS}'), '{NO_VALUE}')"
+        reasons = {nothing: f"{text} IS NULL", "nothing, or a word for a missing value": no_value}
+        if name == "who" or kind is CandidateKind.TEXT:
+            return {**reasons, "a value that is not listed": "true"}
+        called, beyond = _CALLED[kind]
+        other = "a value that is not listed" if name in self._lists else "a number that is not between the two"
+        reasons[other] = f"is_{name} IS NOT NULL"
+        if beyond and not self._words:
+            reasons[beyond] = f"length({text}) < {LONGEST} AND regexp_full_match({text}, '{PATTERNS[kind]}')"
+        return {**reasons, f"no {called} as it is written here": "true"}
+
+    def _written_in(self, name: str) -> Written:
+        column, kind, last = self.columns[name], self._kind(name), len(self._reasons[name]) - 1
+        shape, is_read = f"text_{name}", f"why_{name} IS NULL"
+        if kind is not CandidateKind.TEXT:
+            is_read = f"is_{name} IS NOT NULL"
+        if kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
+            shape = f"regexp_replace(regexp_replace({shape}, '[0-9]', '0', 'g'), '0{{5,}}', '0000', 'g')"
+        found = self._all(
+            f"SELECT {is_read}, count(*) AS n, min_by(text_{name}, nth) FROM cells WHERE is_who IS NOT NULL AND"
+            f" ({is_read} OR why_{name} = {last}) AND length(text_{name}) < {LONGEST} GROUP BY 1, {shape}"
+            f" ORDER BY n DESC, min(nth) LIMIT {_WAYS}"
+        )
+        if column.holds not in TEXTS or (len(found) == _WAYS and kind is not CandidateKind.TEXT):  # some are not known
+            found = []
+        unread = {text: rows for is_read, rows, text in found if not is_read}
+        return Written(column, kind, self._lists.get(name), unread, [text for is_read, _, text in found if is_read])
+
+    def of_rows(self) -> Iterator[str]:
+        """What is said of lines that are no rows, of rows without a unit, and of units that may be no people."""
+        units, usable, rows = self.units, self.usable_units, self.rows
+        if count := len(self._left_out):
+            first = self._left_out[:SHOWN]
+            why = "no object of JSON, or more than 1 MiB"
+            if self._source.lines(first):
+                why = "another number of fields than the first line, quotes that do not pair up, or more than 1 MiB"
+            yield f"{count:,} of {rows + count:,} lines are no rows: {why}{self._shown((row, None) for row in first)}"
+        if not rows:
+            yield self._no_row
+        yield from self._why("who", rows, f" have no {self._unit}, and do not count")
+        if rows and usable <= FEW_UNITS and rows >= 10 * max(1, usable):
+            few = f"Only {counted(usable, 'unit')}" if usable else "No unit"
+            whose = f" Does {self._unit} say whose a row is?" if 0 < units <= FEW_UNITS else ""
+            yield f"{few} will take part: the answer may be mostly noise.{whose}"
+        who = self._read["who"]
+        for where, share, said in () if who.each_row else _SUSPECT if who.holds in TEXTS else _SUSPECT[:2]:
+            number, found = self._one(f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM named WHERE {where}")
+            if 0 < number <= share * units:
+                in_pairs = "min(nth) OVER (PARTITION BY same), nth, name"
+                shown = self._all(f"SELECT nth, name FROM named WHERE {where} ORDER BY {in_pairs} LIMIT {SHOWN}")
+                yield f"{_share(found, rows)} {said.format(self._unit)}{self._shown(shown)}"
+
+    def of_column(self, name: str, beyond: Mapping[str, str], *, all_occur: bool) -> Iterator[str]:
+        """What is said of its cells in rows with a unit: of numbers, which are `beyond` an end; with values that are
+        absent, if all are expected to occur; and what may be declared."""
+        yield from self._why(name, self._known)
+        listed, usable = self._lists.get(name), f"FROM cells WHERE is_who IS NOT NULL AND why_{name} IS NULL"
+        for said, where in beyond.items() if listed is None else ():
+            (count,) = self._one(f"SELECT count(*) {usable} AND is_{name} {where}")
+            if count:
+                yield f"{_share(count, self._known)} {said}"
+        if listed is not None and all_occur:
+            not_held = f"candidate NOT IN (SELECT DISTINCT is_{name} {usable})"
+            absent = self._all(f"SELECT place FROM {name}_list WHERE {not_held} ORDER BY place")
+            shown = ", ".join(short(listed[place]) for (place,) in absent[:10])
+            more = f", and {len(absent) - 10:,} more" if len(absent) > 10 else ""
+            no_unit = f" with a {self._unit}" if self._known < self.rows else ""
+            if absent:
+                yield f"{len(absent):,} of {len(listed):,} occur in no row{no_unit}: {shown}{more}."
+        yield from filter(None, [advised(self._written[name], [*self._written.values()], self._words)])
+
+    def _why(self, name: str, of: int, said: str = "") -> Iterator[str]:
+        """Why the cells of some rows do not count; what most rows have comes first."""
+        first_cells = f"min_by(coalesce(text_{name}, ''), nth, {SHOWN}), min(nth, {SHOWN})"
+        some = f"is_who IS {'' if name == 'who' else 'NOT '}NULL AND why_{name} >= 0"
+        found = f"SELECT why_{name}, count(*), {first_cells} FROM cells WHERE {some} GROUP BY 1 ORDER BY 2 DESC, 4"
+        for why, count, texts, places in self._all(found):
+            shown = self._shown(zip(places, texts if why else [None] * SHOWN, strict=False))
+            yield f"{_share(count, of)}{said}: {self._reasons[name][why]}{shown}"
+
+    def _shown(self, cells: Iterable[tuple[int, str | None]]) -> str:
+        """The first cells with their places behind a sentence; or else their lines, and what may help to read them."""
+        first, places, help = [*cells], dict[str, list[str]](), ""
+        for row, text in first:
+            if text and text.strip():
+                places.setdefault(short(text), []).append(self._source.place(row))
+        shown = [text + (f" ({', '.join(where)})" if all(where) else "") for text, where in places.items()]
+        if all(text is None for _, text in first) and self._source.has_lines:
+            rows = [row for row, _ in first]
+            shown, lines = [*map(self._source.place, rows)], self._source.lines(rows)
+            texts = [line.decode(errors="replace") for line in lines]
+            shown = [f"{place}: {short(text)}" for place, text in zip(shown, texts, strict=False)] or shown
+            undeclared = [(pattern, said) for pattern, word, said in _HELP if word not in self._words]
+            fits = (said for pattern, said in undeclared if any(re.fullmatch(pattern, each) for each in texts))
+            help = next(fits, "")
+        return f", such as {', '.join(shown)}. {help}".rstrip() if shown else "."
+
+    def _all(self, sql: str) -> list[Any]:
+        return self._connection.execute(sql).fetchall()
+
+    def _one(self, sql: str) -> Any:
+        return self._all(sql)[0]  # an aggregate without groups has one row
 
 
-def _rows(source: object, unit: str | EachRow | None, format: Format | None) -> Rows:
-    """The rows of the source, or of a `Dataset`."""
-    if isinstance(source, Asking):
-        rows = rows_of(source)
-        if unit not in (None, rows.unit):
-            raise InvalidParameterError("unit", unit, "nothing, because the Dataset has its own")
-        _refuse({"format": format}, "the Dataset has its own")
-        return rows
-    if unit is None:
-        raise InvalidParameterError("unit", None, "the name of the column that says whose row it is")
-    format = declared(format)
-    return Rows(open_table(source, format=format), origin="", unit=unit, format=format)
+def _share(rows: int, of: int) -> str:
+    return f"{rows:,} of {of:,} rows ({rows / of:.1%})"

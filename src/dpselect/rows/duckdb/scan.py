@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import ARROW_TYPES, RecordBatch, pa
+from dpselect.rows.duckdb.arrow import ARROW_TYPES, RecordBatch, of_numpy, pa
 from dpselect.rows.duckdb.cells import Cell
 from dpselect.rows.duckdb.connection import Connection, literal, quoted
 from dpselect.rows.failures import reading
@@ -79,7 +81,7 @@ class Source(ABC):
 
 
 LINE = Column("", Holds.INTEGERS, each_row=True)
-"""Lines of text have their numbers in this column, if it is asked for: it is among the columns of no source."""
+"""If it is asked for, it has the numbers of lines of text, or else of rows, from 0; no source has it as a column."""
 
 
 class UnsuitableError(Exception):
@@ -164,20 +166,23 @@ class Scan:
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
+        asked = [each for each in self._read if each != LINE or self._source.has_lines]
+        rows = 0
         try:
             with reading(self.shown, hint=""):
-                for batch in self._source.batches(self._read, self._advance):
+                for batch in self._source.batches(asked, self._advance):
                     if self._stopped:
                         return
-                    yield self._named(dict(zip(self._read, batch.columns, strict=True)))
+                    read = dict(zip(asked, batch.columns, strict=True))
+                    if len(asked) < len(self._read):
+                        read[LINE] = of_numpy(np.arange(rows, rows + batch.num_rows))
+                        rows += batch.num_rows
+                    yield pa.RecordBatch.from_pydict(
+                        {name: cell.made(read[self._sources[name]], self._format) for name, cell in self.cells.items()}
+                    )
         except SelectionError as error:
             self.failure = error
             raise
-
-    def _named(self, read: dict[Column, Any]) -> RecordBatch:
-        return pa.RecordBatch.from_pydict(
-            {name: cell.made(read[self._sources[name]], self._format) for name, cell in self.cells.items()}
-        )
 
     def _advance(self, amount: int) -> None:
         self._done += amount
