@@ -7,18 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect import mechanisms, summaries
-from dpselect.arguments import (
-    Between,
-    CandidatesToCount,
-    ColumnIfAny,
-    DeltaIfLess,
-    EdgesIfAny,
-    Epsilon,
-    MaxValuesCounted,
-    Values,
-    ValuesIfAny,
-)
+from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
@@ -38,9 +27,7 @@ from dpselect.questions.words import (
 )
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
     from dpselect.questions.density import BinnedCounts
-    from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition
 
 MOST_VALUES = 10_000
 """Values of a condition. They are all written into the certificate."""
@@ -73,10 +60,10 @@ class Count(Question, name="count"):
     )
     value = "int"
 
-    column: ColumnIfAny = None
-    candidates: ValuesIfAny = None
-    between: Between = None
-    epsilon: Epsilon
+    column: arguments.ColumnIfAny = None
+    candidates: arguments.ValuesIfAny = None
+    between: arguments.Between = None
+    epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "units ({unit})"
     is_amount: ClassVar[bool] = True
@@ -92,9 +79,9 @@ class Count(Question, name="count"):
         return replace(self, candidates=listed_values(self.candidates), neighbours=neighbours)
 
     @property
-    def scan(self) -> PublicCondition:
+    def scan(self) -> summaries.PublicCondition:
         """What a row needs: one of some values, a number between two bounds, or nothing."""
-        listed, between = cast("PublicCandidates | None", self.candidates), self.between
+        listed, between = cast("summaries.PublicCandidates | None", self.candidates), self.between
         if listed is not None and between is not None:
             raise InvalidParameterError("between", Shown("<two numbers>"), "nothing, because `candidates` are given")
         if self.column is None and (listed is not None or between is not None):
@@ -109,7 +96,7 @@ class Count(Question, name="count"):
         return summaries.PublicCondition(candidates=listed, is_number=ends is not None, between=ends)
 
     @cached_property
-    def mechanism(self) -> GeometricMechanism:
+    def mechanism(self) -> mechanisms.GeometricMechanism:
         mechanism = mechanisms.GeometricMechanism(
             epsilon=self.epsilon, sensitivity=1, bounds=(0, LARGEST_COUNT), neighbours=self.neighbours
         )
@@ -122,7 +109,7 @@ class Count(Question, name="count"):
         if (between := self.scan.between) is not None:
             arguments = {"between": [*between]}
         elif self.candidates is not None:
-            listed = cast("PublicCandidates", self.candidates)
+            listed = cast("summaries.PublicCandidates", self.candidates)
             arguments = {"kind": str(listed.kind), "values": listed.stated()}
         return self.stated(
             Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md"),
@@ -132,7 +119,7 @@ class Count(Question, name="count"):
         )
 
     @property
-    def usable_units(self) -> PublicCondition:
+    def usable_units(self) -> summaries.PublicCondition:
         return summaries.PublicCondition(is_number=True)
 
     def released(self, summary: int, /) -> Drawn:
@@ -187,12 +174,12 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
     value = "list[int]"
     keeps_list = True
 
-    column: Values
-    candidates: CandidatesToCount = None
-    bins: EdgesIfAny = None
-    epsilon: Epsilon
-    max_values_per_unit: MaxValuesCounted = 1
-    delta: DeltaIfLess = 0.0
+    column: arguments.Values
+    candidates: arguments.CandidatesToCount = None
+    bins: arguments.EdgesIfAny = None
+    epsilon: arguments.Epsilon
+    max_values_per_unit: arguments.MaxValuesCounted = 1
+    delta: arguments.DeltaIfLess = 0.0
 
     label: ClassVar[str] = "value"
 
@@ -219,7 +206,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=neighbours)
 
     @cached_property
-    def mechanism(self) -> GeometricMechanism | DiscreteGaussianMechanism:
+    def mechanism(self) -> mechanisms.GeometricMechanism | mechanisms.DiscreteGaussianMechanism:
         """Of two with a delta the one with the smaller error bound; at equal bounds the geometric one.
 
         One unit changes up to t counts by 1. Geometric noise grows with t and costs no delta; discrete Gaussian noise
@@ -253,7 +240,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
             usable=None if most > 1 else NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE)),
         )
 
-    def released(self, summary: CandidateCounts, /) -> Drawn:
+    def released(self, summary: summaries.CandidateCounts, /) -> Drawn:
         noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
         units = [released_count(sum(noisy))] if self.max_values_per_unit == 1 else None
         return Drawn([*map(released_count, noisy)], units)
@@ -275,7 +262,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         return possible_counts(values, units, len(self.choices))
 
 
-def listed_values(values: object) -> PublicCandidates | None:
+def listed_values(values: object) -> summaries.PublicCandidates | None:
     """The values of a condition; a single one may be given by itself.
 
     >>> listed_values("Oslo")

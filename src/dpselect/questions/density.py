@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpselect import mechanisms, summaries
-from dpselect.arguments import BinBounds, Bins, Epsilon, Numbers
+from dpselect import arguments, mechanisms, summaries
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Sensitivity
 from dpselect.questions.question import CountsEach, NumbersQuestion, from_rows
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-    from dpselect.mechanisms import GeometricMechanism
-    from dpselect.summaries import PublicBins, PublicDomain, UnitValues
-
 
 class InBins(NumbersQuestion):
     """A question about one number of each unit, which is in one of several bins. Its subclasses are questions."""
@@ -45,15 +41,15 @@ class InBins(NumbersQuestion):
 
     @cached_property
     @abstractmethod
-    def public_bins(self) -> PublicBins:
+    def public_bins(self) -> summaries.PublicBins:
         """The bins."""
 
     @cached_property
-    def domain(self) -> PublicDomain:
+    def domain(self) -> summaries.PublicDomain:
         return self.public_bins.domain
 
     @cached_property
-    def mechanism(self) -> GeometricMechanism:
+    def mechanism(self) -> mechanisms.GeometricMechanism:
         """A unit that is replaced changes two counts.
 
         Proof: ``proofs/noisy_histograms.md``.
@@ -80,7 +76,7 @@ class InBins(NumbersQuestion):
             usable=NoisyUnits(within=within) if within <= LARGEST_COUNT else None,
         )
 
-    def drawn(self, summary: UnitValues) -> tuple[NDArray[int64], int]:
+    def drawn(self, summary: summaries.UnitValues) -> tuple[NDArray[int64], int]:
         """The noisy count of each bin, and their sum: a noisy number of units, at no cost."""
         noisy = self.mechanism.draw_many(self.public_bins.tally(self.values(summary)))
         return noisy, released_count(sum(noisy.tolist()))
@@ -113,18 +109,18 @@ class Density(InBins, name="density"):
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5")
     value = "list[float]"
 
-    column: Numbers
-    bounds: BinBounds
-    bins: Bins
-    epsilon: Epsilon
+    column: arguments.Numbers
+    bounds: arguments.BinBounds
+    bins: arguments.Bins
+    epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "share of the units"
 
     @cached_property
-    def public_bins(self) -> PublicBins:
+    def public_bins(self) -> summaries.PublicBins:
         return summaries.PublicBins.given(self.bounds, self.bins)
 
-    def released(self, summary: UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
         from dpselect.mechanisms.density import shares
 
         noisy, units = self.drawn(summary)
@@ -164,15 +160,15 @@ class Density(InBins, name="density"):
 class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
     """The number of units with a number in each bin between public edges: `histogram` with `bins`."""
 
-    column: Numbers
+    column: arguments.Numbers
     edges: Sequence[float]
-    epsilon: Epsilon
+    epsilon: arguments.Epsilon
 
     @cached_property
-    def public_bins(self) -> PublicBins:
+    def public_bins(self) -> summaries.PublicBins:
         return summaries.PublicBins.between(self.edges)
 
-    def released(self, summary: UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
         noisy, units = self.drawn(summary)
         return Drawn([*map(released_count, noisy.tolist())], [units])
 

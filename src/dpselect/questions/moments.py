@@ -13,9 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect import mechanisms
+from dpselect import arguments, mechanisms, summaries
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import Bounds, Epsilon, FineStep, Numbers
 from dpselect.checks import finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpselect.grids import Grid
-    from dpselect.mechanisms import GeometricMechanism
-    from dpselect.summaries import UnitValues
 
 _FINE_STEPS = 10**6
 """Steps between the bounds, where the caller gives no step. Rounding to them is far less than any noise."""
@@ -54,10 +51,10 @@ _FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
 class Moment(NumbersQuestion):
     """A question that noisy sums answer, of one value of each unit. Its subclasses are questions."""
 
-    column: Numbers
-    bounds: Bounds
-    epsilon: Epsilon
-    step: FineStep = None
+    column: arguments.Numbers
+    bounds: arguments.Bounds
+    epsilon: arguments.Epsilon
+    step: arguments.FineStep = None
 
     degree: ClassVar[int]
     called: ClassVar[str]  # what it is in sentences
@@ -77,7 +74,7 @@ class Moment(NumbersQuestion):
         return cast("Grid", self.domain.grid)
 
     @cached_property
-    def mechanism(self) -> GeometricMechanism:
+    def mechanism(self) -> mechanisms.GeometricMechanism:
         """What adds noise to each of the sums, at one cost for all."""
         grid, degree = self.grid, self.degree
         far = _FARTHEST[degree]
@@ -144,7 +141,7 @@ class Moment(NumbersQuestion):
             usable=NoisyUnits(within=units_within),
         )
 
-    def released(self, summary: UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
         # All sums together cost epsilon, because the noise is made for all.
         noisy = [self.mechanism.draw(each) for each in self.exact(self.values(summary))]
         return Drawn(self.moment(noisy), usable=[self.units_by(noisy)])

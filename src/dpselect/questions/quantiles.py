@@ -7,23 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpselect import mechanisms, summaries
-from dpselect.arguments import (
-    BoundsIfKnown,
-    Continuous,
-    Epsilon,
-    Level,
-    Levels,
-    Lower,
-    LowerIfUnbounded,
-    MaxRows,
-    Numbers,
-    NumbersOrDates,
-    QuantileBounds,
-    SmallestStep,
-    Step,
-)
-from dpselect.arguments import Quantiles as Method
+from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import decimal_fraction, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
@@ -39,10 +23,6 @@ from dpselect.questions.words import (
     counted,
     is_number,
 )
-
-if TYPE_CHECKING:
-    from dpselect.mechanisms import QuantileMechanism, QuantilesMechanism, UnboundedQuantileMechanism
-    from dpselect.summaries import PublicDomain, UnitValues
 
 _SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
 _STEP = (
@@ -106,13 +86,13 @@ class Median(Between, name="median"):
     value = "float"
     page = "quantiles"
 
-    column: NumbersOrDates
-    bounds: BoundsIfKnown = None
-    epsilon: Epsilon
-    lower: LowerIfUnbounded = None
-    step: Step = None
-    continuous: Continuous = False
-    max_rows_per_unit: MaxRows = 1
+    column: arguments.NumbersOrDates
+    bounds: arguments.BoundsIfKnown = None
+    epsilon: arguments.Epsilon
+    lower: arguments.LowerIfUnbounded = None
+    step: arguments.Step = None
+    continuous: arguments.Continuous = False
+    max_rows_per_unit: arguments.MaxRows = 1
 
     error_unit = "ranks"
     unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step there is one"
@@ -135,7 +115,7 @@ class Median(Between, name="median"):
         return 0.5
 
     @cached_property
-    def mechanism(self) -> QuantileMechanism:
+    def mechanism(self) -> mechanisms.QuantileMechanism:
         """Its scale is in ranks."""
         return mechanisms.QuantileMechanism(
             epsilon=self.epsilon,
@@ -171,7 +151,7 @@ class Median(Between, name="median"):
             arguments={"level": self.mechanism.level, "max_rows_per_unit": self.most},
         )
 
-    def released(self, summary: UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
         drawn = self.mechanism.draw(self.values(summary))
         return Drawn(self.domain.shown(drawn) if self.domain.dated else drawn)
 
@@ -213,7 +193,7 @@ class Quantile(Median, name="quantile"):
     positional = ("level",)
     page = "quantiles"
 
-    level: Level
+    level: arguments.Level
 
     @property
     def share(self) -> float:
@@ -242,20 +222,20 @@ class Quantiles(Between, name="quantiles"):
     positional = ("levels",)
     value = "list[float]"
 
-    column: NumbersOrDates
-    levels: Levels
-    bounds: QuantileBounds
-    epsilon: Epsilon
-    step: Step = None
-    continuous: Continuous = False
-    max_rows_per_unit: MaxRows = 1
-    method: Method = "joint"
+    column: arguments.NumbersOrDates
+    levels: arguments.Levels
+    bounds: arguments.QuantileBounds
+    epsilon: arguments.Epsilon
+    step: arguments.Step = None
+    continuous: arguments.Continuous = False
+    max_rows_per_unit: arguments.MaxRows = 1
+    method: arguments.Quantiles = "joint"
 
     gives_list: ClassVar[bool] = True
     unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
 
     @cached_property
-    def mechanism(self) -> QuantilesMechanism:
+    def mechanism(self) -> mechanisms.QuantilesMechanism:
         return mechanisms.QuantilesMechanism(
             epsilon=self.epsilon,
             levels=self.levels,  # type: ignore[arg-type] # made a tuple there
@@ -300,7 +280,7 @@ class Quantiles(Between, name="quantiles"):
         told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
         return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
-    def released(self, summary: UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
         drawn = self.mechanism.draw(self.values(summary))
         return Drawn([*(map(self.domain.shown, drawn) if self.domain.dated else drawn)])
 
@@ -316,7 +296,7 @@ class Quantiles(Between, name="quantiles"):
         return ordered == sorted(ordered)
 
 
-def _ranks_moved(mechanism: QuantileMechanism | UnboundedQuantileMechanism) -> Sensitivity:
+def _ranks_moved(mechanism: mechanisms.QuantileMechanism | mechanisms.UnboundedQuantileMechanism) -> Sensitivity:
     """How much one unit changes ranks, and whether all of them in one direction. Proof: ``proofs/unit_values.md``."""
     from dpselect.mechanisms.quantiles import rank_sensitivity
 
@@ -355,11 +335,11 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     example = ("adult.csv hours_per_week", "--unit person_id --step 1 --epsilon 0.5")
     value = "float"
 
-    column: Numbers
-    epsilon: Epsilon
-    lower: Lower = 0.0
-    step: SmallestStep = None
-    max_rows_per_unit: MaxRows = 1
+    column: arguments.Numbers
+    epsilon: arguments.Epsilon
+    lower: arguments.Lower = 0.0
+    step: arguments.SmallestStep = None
+    max_rows_per_unit: arguments.MaxRows = 1
 
     error_unit = "ranks"
     measure: ClassVar[str] = "{column}"
@@ -376,7 +356,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property
-    def mechanism(self) -> UnboundedQuantileMechanism:
+    def mechanism(self) -> mechanisms.UnboundedQuantileMechanism:
         """The quantile at level 1."""
         found = mechanisms.UnboundedQuantileMechanism(
             epsilon=self.epsilon,
@@ -391,7 +371,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return found
 
     @cached_property
-    def domain(self) -> PublicDomain:
+    def domain(self) -> summaries.PublicDomain:
         """From the first candidate to the last; values beyond count as these."""
         points = self.mechanism.candidates
         return summaries.PublicDomain(float(points[0]), float(points[-1]), is_open=True)
@@ -414,7 +394,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
             arguments={"level": mechanism.level, "max_rows_per_unit": self.most},
         )
 
-    def released(self, summary: UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
         return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
@@ -444,7 +424,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
 class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
     """A quantile of a column of which no upper bound is known: candidates that grow apart, tested in order."""
 
-    level: Level
+    level: arguments.Level
 
     label: ClassVar[str] = "level"
 

@@ -15,24 +15,12 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass_transform
 
-from dpselect import summaries
-from dpselect.arguments import Argument, Epsilon, arguments_of
+from dpselect import arguments, mechanisms, summaries
+from dpselect.arguments import Argument, arguments_of
 from dpselect.checks import finite_bounds, positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, as_text, counted
-
-if TYPE_CHECKING:
-    from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
-    from dpselect.summaries import (
-        CandidateKind,
-        CountsOf,
-        PublicCandidates,
-        PublicCondition,
-        PublicDomain,
-        Scan,
-        UnitValues,
-    )
 
 FAMILIES = {
     "counts": "count histogram",
@@ -53,7 +41,7 @@ class Columns(Protocol):
         """Whether the type of a column of numbers is an integer type; other columns are refused."""
         ...
 
-    def name_kind(self, column: str, given: object, /) -> CandidateKind:
+    def name_kind(self, column: str, given: object, /) -> summaries.CandidateKind:
         """The kind in which unknown values are read."""
         ...
 
@@ -69,7 +57,7 @@ class Question(ABC):
 
     if TYPE_CHECKING:  # declared by each, in its place among the others
         column: Any
-        epsilon: Epsilon
+        epsilon: arguments.Epsilon
 
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     """Which tables the guarantee compares: no argument of a question, but of the table."""
@@ -162,12 +150,12 @@ class Question(ABC):
 
     @property
     @abstractmethod
-    def scan(self) -> Scan:
+    def scan(self) -> summaries.Scan:
         """What is read of the rows; it draws from the summary."""
 
     @property
     @abstractmethod
-    def usable_units(self) -> PublicCondition | None:
+    def usable_units(self) -> summaries.PublicCondition | None:
         """The units that it could use; None: as many as the summary says."""
 
     @abstractmethod
@@ -296,21 +284,21 @@ class ListQuestion(Question):
         return 1
 
     @cached_property
-    def choices(self) -> PublicCandidates:
+    def choices(self) -> summaries.PublicCandidates:
         """The candidates."""
         return self.candidates
 
     @property
-    def counts(self) -> CountsOf:
+    def counts(self) -> summaries.CountsOf:
         """How many units have each candidate."""
         return summaries.CountsOf(self.choices, self.max_values_per_unit)
 
     @property
-    def scan(self) -> Scan:
+    def scan(self) -> summaries.Scan:
         return self.counts
 
     @property
-    def usable_units(self) -> PublicCondition | None:
+    def usable_units(self) -> summaries.PublicCondition | None:
         """Those that have one of the candidates."""
         return summaries.PublicCondition(candidates=self.choices)
 
@@ -329,7 +317,7 @@ class ListQuestion(Question):
         return falling and len(values) == self.answers and self.choices.may_hold(values)
 
 
-def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, counts: int) -> None:
+def check_useful(mechanism: mechanisms.GeometricMechanism | mechanisms.DiscreteGaussianMechanism, counts: int) -> None:
     """Refuse an epsilon at which noise would drown any number of units."""
     if mechanism.error_bound(CONFIDENCE, size=counts) * counts >= LARGEST_COUNT:
         raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
@@ -345,7 +333,7 @@ class NumbersQuestion(Question):
     may_be_dates: ClassVar[bool] = False  # the bounds, and the values
 
     @cached_property
-    def domain(self) -> PublicDomain:
+    def domain(self) -> summaries.PublicDomain:
         """The public bounds, and the grid between them if there is a step."""
         asked = cast(Any, self)
         return summaries.PublicDomain.given(asked.bounds, step=asked.step, may_be_dates=self.may_be_dates)
@@ -356,16 +344,16 @@ class NumbersQuestion(Question):
         return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
 
     @property
-    def scan(self) -> Scan:
+    def scan(self) -> summaries.Scan:
         return summaries.ValuesIn(self.domain, self.most)
 
     @property
-    def usable_units(self) -> PublicCondition | None:
+    def usable_units(self) -> summaries.PublicCondition | None:
         """Those with a number, or a date: as many as there are values, if each unit has one."""
         dated = self.domain.dated
         return None if self.most == 1 else summaries.PublicCondition(is_number=not dated, is_date=dated)
 
-    def values(self, summary: UnitValues, /) -> Any:
+    def values(self, summary: summaries.UnitValues, /) -> Any:
         """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""
         if summary.max_rows_per_unit > self.most or summary.domain != self.domain:
             expected = "values gathered with the bounds, step and rows per unit of the question"

@@ -8,21 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from dpselect import mechanisms, summaries
-from dpselect.arguments import (
-    Candidates,
-    CandidatesIfAny,
-    DateBounds,
-    Dates,
-    DateStep,
-    DatesToChoose,
-    DeltaIfLess,
-    Epsilon,
-    K,
-    MaxValues,
-    Values,
-    WithCounts,
-)
+from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours, Sensitivity
@@ -30,10 +16,8 @@ from dpselect.questions.question import Columns, ListQuestion, check_useful
 from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, counted, released_count
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import NoisyOrder, PermuteAndFlip
     from dpselect.mechanisms.top_k import TopKPlan
     from dpselect.questions.values import TopUnknown
-    from dpselect.summaries import CandidateCounts, CountsOf, PublicCandidates
 
 
 ONCE = "noise is added once to all counts, which takes less noise than a draw for each value"
@@ -67,7 +51,7 @@ class Counted(ListQuestion):
         return Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md")
 
     @cached_property
-    def once(self) -> NoisyOrder | None:
+    def once(self) -> mechanisms.NoisyOrder | None:
         """The plan with noise once on all counts, where the rule prefers it; None: a draw for each value."""
         most = self.max_values_per_unit
         if most is None and not self.with_counts:
@@ -85,11 +69,11 @@ class Counted(ListQuestion):
 
     @cached_property
     @abstractmethod
-    def plan(self) -> PermuteAndFlip | TopKPlan:
+    def plan(self) -> mechanisms.PermuteAndFlip | TopKPlan:
         """A draw for each value, where noise is not added `once`."""
 
     @cached_property
-    def mechanism(self) -> PermuteAndFlip | TopKPlan | NoisyOrder:
+    def mechanism(self) -> mechanisms.PermuteAndFlip | TopKPlan | mechanisms.NoisyOrder:
         return self.plan if self.once is None else self.once
 
     def arguments(self) -> dict[str, Any]:
@@ -127,7 +111,7 @@ class Counted(ListQuestion):
     def each_drawn(self) -> Terms:
         """The terms of a draw for each value."""
 
-    def released(self, summary: CandidateCounts, /) -> Drawn:
+    def released(self, summary: summaries.CandidateCounts, /) -> Drawn:
         if self.once is None:
             drawn = cast(Any, self.plan).select(self.scores(summary))
             positions, counts = drawn if self.gives_list else [drawn], None
@@ -137,7 +121,7 @@ class Counted(ListQuestion):
         answer: list[Value] = [self.choices[position] for position in positions]
         return Drawn(answer if self.gives_list else answer[0], counted=counts)
 
-    def scores(self, summary: CandidateCounts) -> Any:
+    def scores(self, summary: summaries.CandidateCounts) -> Any:
         """How good each candidate is: its count, or for the rarest its negative."""
         return -summary.counts if self.rarest else summary.counts
 
@@ -180,7 +164,7 @@ class Best(Counted):
     """A question whose answer is the best candidate: permute-and-flip on counts of distinct units."""
 
     @cached_property
-    def plan(self) -> PermuteAndFlip:
+    def plan(self) -> mechanisms.PermuteAndFlip:
         moved = self.moved
         how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
         return mechanisms.PermuteAndFlip(epsilon=self.of_selection, sensitivity=moved.value, **how)
@@ -226,11 +210,11 @@ class MostCommon(Best, name="most_common"):
     does = "Find the most common value."
     example = ("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5")
 
-    column: Values
-    candidates: Candidates = None
-    epsilon: Epsilon
-    max_values_per_unit: MaxValues = None
-    with_counts: WithCounts = False
+    column: arguments.Values
+    candidates: arguments.Candidates = None
+    epsilon: arguments.Epsilon
+    max_values_per_unit: arguments.MaxValues = None
+    with_counts: arguments.WithCounts = False
 
 
 class LeastCommon(MostCommon, name="least_common"):
@@ -284,12 +268,12 @@ class BestDate(Best, name="best_date"):
     example = ("free_days.csv free_on", "--unit person --bounds 2026-12-01 2026-12-31 --epsilon 1")
     value = "date"
 
-    column: Dates
-    dates: DatesToChoose = None
-    bounds: DateBounds = None
-    step: DateStep = 1
-    epsilon: Epsilon
-    with_counts: WithCounts = False
+    column: arguments.Dates
+    dates: arguments.DatesToChoose = None
+    bounds: arguments.DateBounds = None
+    step: arguments.DateStep = 1
+    epsilon: arguments.Epsilon
+    with_counts: arguments.WithCounts = False
 
     label: ClassVar[str] = "answer"
 
@@ -300,11 +284,11 @@ class BestDate(Best, name="best_date"):
         return replace(self, dates=public, bounds=None, step=1, neighbours=neighbours)
 
     @cached_property
-    def choices(self) -> PublicCandidates:
-        return cast("PublicCandidates", self.dates)
+    def choices(self) -> summaries.PublicCandidates:
+        return cast("summaries.PublicCandidates", self.dates)
 
     @property
-    def counts(self) -> CountsOf:
+    def counts(self) -> summaries.CountsOf:
         return summaries.CountsOf(self.choices, argument="dates")
 
     @classmethod
@@ -341,13 +325,13 @@ class TopK(Counted, name="top_k"):
     positional = ("k",)
     value = "list[Any]"
 
-    column: Values
-    k: K
-    candidates: CandidatesIfAny = None
-    epsilon: Epsilon
-    delta: DeltaIfLess = 0.0
-    with_counts: WithCounts = False
-    max_values_per_unit: MaxValues = None
+    column: arguments.Values
+    k: arguments.K
+    candidates: arguments.CandidatesIfAny = None
+    epsilon: arguments.Epsilon
+    delta: arguments.DeltaIfLess = 0.0
+    with_counts: arguments.WithCounts = False
+    max_values_per_unit: arguments.MaxValues = None
 
     gives_list: ClassVar[bool] = True
 

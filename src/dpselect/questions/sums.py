@@ -8,28 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpselect import mechanisms, summaries
-from dpselect.arguments import (
-    Candidates,
-    Clip,
-    Epsilon,
-    MaxRows,
-    Numbers,
-    Offers,
-    Prices,
-    Scale,
-    Summed,
-    Values,
-    WithCounts,
-)
+from dpselect import arguments, mechanisms, summaries
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import ListQuestion, NumbersQuestion, Question, from_rows
 from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, as_text, counted, is_number
-
-if TYPE_CHECKING:
-    from dpselect.mechanisms import GeometricMechanism, PermuteAndFlip, PriceListMechanism
-    from dpselect.summaries import CandidateTotals, PublicClip, PublicCondition, PublicDomain, Scan, UnitValues
 
 _MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""
@@ -39,13 +22,13 @@ class OfAmounts(Question):
     """A question about clipped amounts of units. Its subclasses are questions. Proof: ``proofs/clipped_sums.md``."""
 
     if TYPE_CHECKING:  # declared by each, in its place among the others
-        clip: Clip
-        scale: Scale
+        clip: arguments.Clip
+        scale: arguments.Scale
 
     error_unit = "sum"
 
     @cached_property
-    def amounts(self) -> PublicClip:
+    def amounts(self) -> summaries.PublicClip:
         """The column to sum, and how much one unit may add."""
         return summaries.PublicClip.given(getattr(self, "sum", self.column), self.clip, scale=self.scale)
 
@@ -110,17 +93,17 @@ class Sum(OfAmounts, name="sum"):
     example = ("adult.csv hours_per_week", "--unit person_id --clip 0 80 --epsilon 0.5")
     value = "float"
 
-    column: Numbers
-    clip: Clip
-    epsilon: Epsilon
-    scale: Scale = 1.0
+    column: arguments.Numbers
+    clip: arguments.Clip
+    epsilon: arguments.Epsilon
+    scale: arguments.Scale = 1.0
 
     measure: ClassVar[str] = "sum of {column}"
     is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
 
     @cached_property
-    def mechanism(self) -> GeometricMechanism:
+    def mechanism(self) -> mechanisms.GeometricMechanism:
         """In scaled whole numbers."""
         moved = int(self.moved.value)
         mechanism = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
@@ -135,15 +118,15 @@ class Sum(OfAmounts, name="sum"):
         )
 
     @property
-    def scan(self) -> Scan:
+    def scan(self) -> summaries.Scan:
         return summaries.TotalsOf(self.amounts)
 
     @property
-    def usable_units(self) -> PublicCondition:
+    def usable_units(self) -> summaries.PublicCondition:
         """Those with an amount."""
         return summaries.PublicCondition(is_number=True)
 
-    def released(self, summary: CandidateTotals, /) -> Drawn:
+    def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
         noisy, scale = self.mechanism.draw(int(summary.totals[0])), self.amounts.scale
         return Drawn(noisy if scale == 1 else float(Fraction(noisy) / scale))
@@ -188,16 +171,16 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
     example = ("adult.csv education_num capital_gain", "--unit person_id --candidates 1..16 --clip 0 10000 --epsilon 1")
     positional = ("sum",)
 
-    column: Values
-    sum: Summed  # the word that says it, here and on the command line
-    clip: Clip
-    scale: Scale = 1.0
-    candidates: Candidates = None
-    epsilon: Epsilon
-    with_counts: WithCounts = False
+    column: arguments.Values
+    sum: arguments.Summed  # the word that says it, here and on the command line
+    clip: arguments.Clip
+    scale: arguments.Scale = 1.0
+    candidates: arguments.Candidates = None
+    epsilon: arguments.Epsilon
+    with_counts: arguments.WithCounts = False
 
     @cached_property
-    def mechanism(self) -> PermuteAndFlip:
+    def mechanism(self) -> mechanisms.PermuteAndFlip:
         """For half of epsilon if counts are wanted and cost the other half.
 
         The noise is scaled to how much one unit can change the difference between two sums, which is less than twice
@@ -217,15 +200,15 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
         )
 
     @property
-    def scan(self) -> Scan:
+    def scan(self) -> summaries.Scan:
         return summaries.TotalsOf(self.amounts, self.choices)
 
     @property
-    def usable_units(self) -> PublicCondition:
+    def usable_units(self) -> summaries.PublicCondition:
         """Those with one of the candidates and an amount in the same row."""
         return summaries.PublicCondition(candidates=self.choices, summed=self.sum)
 
-    def released(self, summary: CandidateTotals, /) -> Drawn:
+    def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         return Drawn(self.choices[self.mechanism.select(summary.totals)])
 
     label: ClassVar[str] = "answer"
@@ -271,21 +254,21 @@ class BestPrice(NumbersQuestion, name="best_price"):
     example = ("adult.csv capital_gain", "--unit person_id --prices 500,1000,2500,5000,7000 --epsilon 1")
     value = "float"
 
-    column: Offers
-    prices: Prices = None
-    epsilon: Epsilon
-    max_rows_per_unit: MaxRows = 1
+    column: arguments.Offers
+    prices: arguments.Prices = None
+    epsilon: arguments.Epsilon
+    max_rows_per_unit: arguments.MaxRows = 1
 
     error_unit = "revenue"
     measure: ClassVar[str] = "{column}"
 
     @cached_property
-    def mechanism(self) -> PriceListMechanism:
+    def mechanism(self) -> mechanisms.PriceListMechanism:
         how: dict[str, Any] = {"prices": self.prices, "values_per_unit": self.most, "neighbours": self.neighbours}
         return mechanisms.PriceListMechanism(epsilon=self.epsilon, **how)
 
     @cached_property
-    def domain(self) -> PublicDomain:
+    def domain(self) -> summaries.PublicDomain:
         """The range that offers are clipped into: one below 0 never buys, one above the highest price always does."""
         return summaries.PublicDomain(0.0, max(map(float, self.mechanism.prices)))
 
@@ -303,7 +286,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
             arguments={"max_rows_per_unit": self.most},
         )
 
-    def released(self, summary: UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
         return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod

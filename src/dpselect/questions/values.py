@@ -9,9 +9,7 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dpselect import mechanisms, summaries
-from dpselect.arguments import Delta, DeltaIfLess, Epsilon, K, Kind, MaxValues, MaxValuesCounted, WithCounts
-from dpselect.arguments import Values as ColumnOfValues
+from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
@@ -20,7 +18,6 @@ from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnit
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.threshold_counts import UnlistedNoise
-    from dpselect.summaries import NameCounts, Scan
 
 
 class Unlisted(Question):
@@ -68,7 +65,7 @@ class Unlisted(Question):
         )
 
     @property
-    def scan(self) -> Scan:
+    def scan(self) -> summaries.Scan:
         return summaries.NamesOf(self.kind, self.mechanism.max_values_per_unit)
 
     @property
@@ -119,11 +116,11 @@ class Values(Unlisted, name="values"):
     example = ("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6")
     value = "list[Any]"
 
-    column: ColumnOfValues
-    epsilon: Epsilon
-    delta: Delta
-    max_values_per_unit: MaxValuesCounted = 1
-    kind: Kind = None
+    column: arguments.Values
+    epsilon: arguments.Epsilon
+    delta: arguments.Delta
+    max_values_per_unit: arguments.MaxValuesCounted = 1
+    kind: arguments.Kind = None
 
     label: ClassVar[str] = "number"
 
@@ -153,7 +150,7 @@ class Values(Unlisted, name="values"):
             {"max_values_per_unit": most, "half_named_at": half},
         )
 
-    def released(self, summary: NameCounts, /) -> Drawn:
+    def released(self, summary: summaries.NameCounts, /) -> Drawn:
         named = self.mechanism.select(summary.counts)
         return Drawn(sorted(summary.names.take(named).to_pylist()))
 
@@ -181,12 +178,12 @@ class TopUnknown(Unlisted, name="top_unknown"):
     label: ClassVar[str] = "rank"
     bounds_every_count: ClassVar[bool] = False
 
-    column: ColumnOfValues
-    k: K
-    epsilon: Epsilon
-    delta: DeltaIfLess
-    with_counts: WithCounts = False
-    max_values_per_unit: MaxValues = 1
+    column: arguments.Values
+    k: arguments.K
+    epsilon: arguments.Epsilon
+    delta: arguments.DeltaIfLess
+    with_counts: arguments.WithCounts = False
+    max_values_per_unit: arguments.MaxValues = 1
     kind: Any
 
     @cached_property
@@ -210,7 +207,7 @@ class TopUnknown(Unlisted, name="top_unknown"):
             counted=NoisyUnits(within=mechanism.noise.error_bound(CONFIDENCE)),
         )
 
-    def released(self, summary: NameCounts, /) -> Drawn:
+    def released(self, summary: summaries.NameCounts, /) -> Drawn:
         """Of equal noisy counts the smaller value comes first: the order of rows is private."""
         if isinstance(self.mechanism, mechanisms.StopCandidate):
             return Drawn(summary.names.take(self.mechanism.select(summary.counts)).to_pylist())
