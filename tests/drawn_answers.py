@@ -20,12 +20,10 @@ from dpselect.summaries import (
     CountsOf,
     NameCounts,
     NamesOf,
-    PublicCandidates,
     PublicDomain,
     PublicGroups,
     TotalsOf,
     UnitValues,
-    candidate_kind,
 )
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -40,14 +38,8 @@ class Columns:
     def is_whole(self, column: str, /) -> bool:
         return self.whole
 
-    def name_kind(self, column: str, given: object, /) -> CandidateKind:
-        return CandidateKind.TEXT if given is None else candidate_kind(given)
-
-    def listed(self, given: object, /) -> PublicCandidates:
-        return PublicCandidates.given(given)
-
-    def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
-        pass
+    def name_kind(self, column: str, /) -> CandidateKind:
+        return CandidateKind.TEXT
 
 
 def planned(

@@ -161,7 +161,8 @@ class Release(Planned, Generic[Answer]):
         [0.66, 0.34]
         """
         answers: Any = self.value
-        if not QUESTIONS[self.task].counts_each:
+        kind = QUESTIONS[self.task]
+        if not (kind.is_count and kind.gives_list):
             return None
         if isinstance(answers, dict):
             return {group: wording.shares(counts) for group, counts in cast("dict[Any, Any]", answers).items()}

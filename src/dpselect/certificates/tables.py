@@ -39,7 +39,7 @@ def columns(release: Any) -> dict[str, list[Any]]:
     counted = release.counted
     if counted is not None and counted.count is not None:
         table["units"] = _flat(counted.count)
-        if not kind.bounds_every_count:
+        if release.candidates["origin"] == "rows":
             return table
         table["lower"] = [max(0, each - counted.within) for each in table["units"]]
         table["upper"] = [each + counted.within for each in table["units"]]

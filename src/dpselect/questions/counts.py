@@ -51,7 +51,6 @@ class Count(Question, name="count"):
     With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
     """
 
-    keeps_list = True
     asks = "How many people are there?"
     does = "Count the units, or those with a row that has one of some values or a number between two bounds."
     example = ("adult.csv", "--unit person_id --epsilon 0.5")
@@ -70,8 +69,8 @@ class Count(Question, name="count"):
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
 
-    def check_usable(self, usable_epsilon: object, /) -> None:
-        if usable_epsilon is not None and self.between is None:
+    def check_usable(self, usable_epsilon: float, /) -> None:
+        if self.between is None:
             expected = "nothing: the answer is itself a number of units"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
@@ -126,13 +125,9 @@ class Count(Question, name="count"):
         return Drawn(self.mechanism.draw(summary))
 
     @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        return "between" in release.arguments  # of numbers between two others, none may be there or none be read
-
-    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
-        of_what = f"of the number of units ({release.unit}){_condition(release)}"
-        return f"the released number is within {bound:,.0f} {of_what}"
+        of_what = f"the number of units ({release.unit}){_condition(release)}"
+        return f"the released number is within {bound:,.0f} of {of_what}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -171,8 +166,6 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
     also = (
         ("How many are in each age group?", ("adult.csv age", "--unit person_id --bins 0,18,65,120 --epsilon 0.5")),
     )
-    value = "list[int]"
-    keeps_list = True
 
     column: arguments.Values
     candidates: arguments.CandidatesToCount = None
@@ -232,7 +225,6 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         return self.stated(
             Sensitivity.one_way(mechanism.moved, mechanism.neighbours, proof="proofs/counting.md"),
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
-            delta=mechanism.delta if is_gaussian else 0.0,
             candidates=self.choices.description(),
             error_bound=float(mechanism.error_bound(CONFIDENCE, size=n)),
             arguments={"max_values_per_unit": most, **({"noise": noise} if self.delta else {})},

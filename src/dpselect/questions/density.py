@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 class InBins(NumbersQuestion):
     """A question about one number of each unit, which is in one of several bins. Its subclasses are questions."""
 
-    gives_list: ClassVar[bool] = True
     label: ClassVar[str] = "bin"
     is_amount: ClassVar[bool] = True
 
@@ -115,6 +114,7 @@ class Density(InBins, name="density"):
     epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "share of the units"
+    near: ClassVar[str] = "the noisy count of each bin is within {bound} of the truth"
 
     @cached_property
     def public_bins(self) -> summaries.PublicBins:
@@ -139,10 +139,6 @@ class Density(InBins, name="density"):
     @classmethod
     def shown(cls, value: Value) -> Value:
         return round(value, 4) if isinstance(value, float) else value
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"the noisy count of each bin is within {math.floor(bound):,} of the truth"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Shares are multiples of half a unit (see `shares`), and all equal without any."""

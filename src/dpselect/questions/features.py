@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.arguments import Argument, DeltaIfLess, Epsilon, K
 from dpselect.checks import positive_count, positive_sensitivity
-from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.question import Columns, ListQuestion
+from dpselect.privacy import Sensitivity
+from dpselect.questions.question import ListQuestion
 from dpselect.questions.selection import terms_of_plan, top_k_plan
 from dpselect.questions.words import Drawn, Planned, Terms, counted
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
@@ -41,16 +41,9 @@ class BestFeatures(ListQuestion, name="best_features"):
     epsilon: Epsilon
     delta: DeltaIfLess = 0.0
 
-    gives_list: ClassVar[bool] = True
+    value = "list[Any]"
+    listed: ClassVar[str] = "features"
     error_unit = "weighted rows"
-
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        names = PublicCandidates.given(self.features, argument="features")
-        return replace(self, features=names, weights=tuple(map(int, self.weights)), neighbours=neighbours)
-
-    @cached_property
-    def choices(self) -> PublicCandidates:
-        return cast("PublicCandidates", self.features)
 
     @property
     def answers(self) -> int:

@@ -231,7 +231,6 @@ class Quantiles(Between, name="quantiles"):
     max_rows_per_unit: arguments.MaxRows = 1
     method: arguments.Quantiles = "joint"
 
-    gives_list: ClassVar[bool] = True
     unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
 
     @cached_property
@@ -283,10 +282,6 @@ class Quantiles(Between, name="quantiles"):
     def released(self, summary: summaries.UnitValues, /) -> Drawn:
         drawn = self.mechanism.draw(self.values(summary))
         return Drawn([*(map(self.domain.shown, drawn) if self.domain.dated else drawn)])
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        raise AssertionError("no bound on the error of several quantiles is known")
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         levels = self.mechanism.levels

@@ -21,10 +21,10 @@ from dpselect.accounting.rounding import fraction_up, product_up
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.checks import decimal_fraction, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
-from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups, candidate_kind
+from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups
 from dpselect.summaries.candidates import ends_of, members
 from dpselect.summaries.dates import as_date
 
@@ -72,7 +72,7 @@ class Query:
         question: Question,
         columns: Columns | None,
         *,
-        neighbours: Neighbours | str,
+        neighbours: Neighbours,
         groups: PublicGroups | None = None,
         where: Sequence[Words] = (),
         usable_epsilon: float | None = None,
@@ -85,13 +85,9 @@ class Query:
         """
         checks = ((each.name, each.check) for each in arguments_of(type(question)) if each.check is not None)
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
-        if usable_epsilon is not None:
-            question.check_usable(usable_epsilon)
-            usable_epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
         noted = _Noted(columns, stated or {})
         part = question if groups is None else _in_one(question, groups)
-        which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
-        alone = part.known(noted, which)
+        alone = part.known(noted, neighbours)
         terms = alone.terms  # which refuses what is out of range
         if groups is not None and terms.sensitivity.neighbours is not Neighbours.ADD_REMOVE:
             hint = "A replaced unit may leave groups and join others, which would cost twice as much."
@@ -109,7 +105,8 @@ class Query:
         return _noise(left, moved * self._most, relation, size=answers, argument="epsilon")
 
     def _noise_of_units(self, epsilon: float) -> GeometricMechanism:
-        terms = self.terms
+        self.alone.check_usable(epsilon)
+        terms, epsilon = self.terms, positive_epsilon(epsilon, "usable_epsilon")
         if not math.isfinite(fraction_up(Fraction(terms.epsilon) + Fraction(epsilon))):
             raise InvalidParameterError("usable_epsilon", epsilon, "a number whose sum with `epsilon` is finite")
         if terms.usable is not None:
@@ -227,7 +224,7 @@ class Query:
             if each.kind == "prices" and value is not None:
                 found[each.name] = list_written(cast(Any, self.alone).mechanism.prices)
             elif each.kind in ("list", "dates") and value is not None:
-                found[each.name] = getattr(self.alone, each.name).words(whole=question.keeps_list)
+                found[each.name] = getattr(self.alone, each.name).words(whole=question.is_count)
             elif value is not None:
                 found[each.name] = written(value, each.kind)
         if self.usable is not None:
@@ -316,10 +313,8 @@ class _Noted:
         self.facts["is_whole"] = found
         return found
 
-    def name_kind(self, column: str, given: object, /) -> CandidateKind:
-        if given is not None:
-            return candidate_kind(given)
-        found = self._stated.get("kind") if self._columns is None else self._columns.name_kind(column, given)
+    def name_kind(self, column: str, /) -> CandidateKind:
+        found = self._stated.get("kind") if self._columns is None else self._columns.name_kind(column)
         if found not in [*CandidateKind]:
             raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
         self.facts["kind"] = str(found)

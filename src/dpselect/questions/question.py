@@ -41,8 +41,8 @@ class Columns(Protocol):
         """Whether the type of a column of numbers is an integer type; other columns are refused."""
         ...
 
-    def name_kind(self, column: str, given: object, /) -> summaries.CandidateKind:
-        """The kind in which unknown values are read."""
+    def name_kind(self, column: str, /) -> summaries.CandidateKind:
+        """The kind in which unknown values of a column are read, if the caller names none."""
         ...
 
 
@@ -74,9 +74,7 @@ class Question(ABC):
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that may be given without their names, after the column
     value: ClassVar[str] = "Any"  # the type of its value, as a stub writes it
     page: ClassVar[str] = ""  # of ``docs/tasks``; by default its own name
-    keeps_list: ClassVar[bool] = False
-    """Whether a certificate writes all candidates down, however many: they name the numbers in the answer."""
-    gives_list: ClassVar[bool] = False  # an answer is a list of values
+    gives_list: ClassVar[bool] = False  # an answer is a list of values: where `value` is
 
     # What sentences, tables and pictures say of a value.
 
@@ -84,18 +82,19 @@ class Question(ABC):
     measure: ClassVar[str] = ""
     """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
     is_amount: ClassVar[bool] = False  # a value is drawn as a bar from zero, and is no place on a scale
-    is_count: ClassVar[bool] = False  # a value is a number of units, and so cannot be below 0
-    counts_each: ClassVar[bool] = False  # the values are numbers of units, one for each of what `keys` names
+    is_count: ClassVar[bool] = False
+    """A value is a number of units, and so not below 0. A certificate names all of what is counted, however many."""
     error_unit: ClassVar[str | None] = None  # the unit of the error, if it is not a count
     bounds_value: ClassVar[bool] = False  # the error bound is of a value, rather than of its rank or score
-    bounds_every_count: ClassVar[bool] = True
-    """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
+    near: ClassVar[str] = ""
+    """The sentence of `within` with ``{bound}``, ``{column}``, ``{unit}`` and arguments, where they are all of it."""
     unbounded: ClassVar[str] = "No bound on the error holds for all data"
     """The sentence if there is no error bound, and what to do about it."""
 
     def __init_subclass__(cls, *, name: str = "", **options: Any) -> None:
         super().__init_subclass__(**options)
         dataclass(frozen=True, kw_only=True)(cls)
+        cls.gives_list = cls.value.startswith("list")
         if name:
             cls.name, cls.page = name, vars(cls).get("page", name)
             _DECLARED[name] = cls
@@ -115,9 +114,6 @@ class Question(ABC):
         """Whether there may be a public list of candidates."""
         return any(each.kind == "list" for each in arguments_of(cls))
 
-    def check_usable(self, usable_epsilon: object, /) -> None:  # noqa: B027 - most have nothing to refuse
-        """Refuse an epsilon for the number of usable units where that number says nothing more."""
-
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
         """The question with all that decides its cost: its lists read, and what the table tells of its columns.
 
@@ -127,6 +123,9 @@ class Question(ABC):
         return replace(self, neighbours=neighbours)
 
     # What follows holds for the question that is `known`.
+
+    def check_usable(self, usable_epsilon: float, /) -> None:  # noqa: B027 - most have nothing to refuse
+        """Refuse an epsilon for the number of usable units where that number says nothing more."""
 
     @cached_property
     @abstractmethod
@@ -144,9 +143,9 @@ class Question(ABC):
         Other fields of `Terms` are given by name; `proofs` are the pages that prove the draw.
         """
         draws = self.mechanism
-        about: dict[str, Any] = {"task": self.name, "mechanism": type(draws).__name__, "epsilon": draws.epsilon}
-        both: dict[str, Any] = {"candidates": {}, **about, **more}
-        return Terms(sensitivity=moved, error_bound=error_bound, proofs=proofs, **both)
+        about: dict[str, Any] = {"task": self.name, "mechanism": type(draws).__name__, "candidates": {}}
+        about |= {"epsilon": draws.epsilon, "delta": getattr(draws, "delta", 0.0), **more}
+        return Terms(sensitivity=moved, error_bound=error_bound, proofs=proofs, **about)
 
     @property
     @abstractmethod
@@ -154,9 +153,9 @@ class Question(ABC):
         """What is read of the rows; it draws from the summary."""
 
     @property
-    @abstractmethod
     def usable_units(self) -> summaries.PublicCondition | None:
         """The units that it could use; None: as many as the summary says."""
+        return None
 
     @abstractmethod
     def released(self, summary: Any, /) -> Drawn:
@@ -191,9 +190,10 @@ class Question(ABC):
         return range(1, count + 1)
 
     @classmethod
-    @abstractmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """The part of a sentence that says what differs from what by at most `bound`."""
+        """The part of a sentence that says what differs from what by at most `bound`: numbers of units are whole."""
+        shown = f"{bound if cls.error_unit else math.floor(bound):,}".removesuffix(".0")
+        return cls.near.format(bound=shown, column=release.column, unit=release.unit, **release.arguments)
 
     @classmethod
     @abstractmethod
@@ -236,8 +236,11 @@ class Question(ABC):
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """Whether ``usable_epsilon`` can be given, and would tell more than the answer and its counts do."""
-        return release.counted is None
+        """Whether ``usable_epsilon`` can be given, and would tell more than the answer and its counts do.
+
+        Of numbers between two others none may be there, or none be read; other counts are such numbers themselves.
+        """
+        return release.counted is None and (not cls.is_count or "between" in release.arguments)
 
     @classmethod
     def shown(cls, value: Value) -> Value:
@@ -248,35 +251,28 @@ class Question(ABC):
 class CountsEach(Question):
     """A question whose answer is a list of numbers of units, with noise. Its subclasses are questions."""
 
-    gives_list: ClassVar[bool] = True
+    value = "list[int]"
     measure: ClassVar[str] = "units ({unit})"
     is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
-    counts_each: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
-
-    @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        return False  # the answers are numbers of units
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"each released count is within {bound:,.0f} of the truth"
+    near: ClassVar[str] = "each released count is within {bound} of the truth"
 
 
 class ListQuestion(Question):
     """A question that chooses from a public list. Its subclasses are questions."""
 
     label: ClassVar[str] = "rank"
+    listed: ClassVar[str] = "candidates"  # the argument with the list
 
     if TYPE_CHECKING:  # declared by most
-        candidates: Any = None
         max_values_per_unit: int | None = None
     else:
         max_values_per_unit = None
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        return replace(self, candidates=summaries.PublicCandidates.given(self.candidates), neighbours=neighbours)
+        given: dict[str, Any] = {self.listed: summaries.PublicCandidates.given(self.choices, argument=self.listed)}
+        return replace(self, neighbours=neighbours, **given)
 
     @property
     def answers(self) -> int:
@@ -285,13 +281,13 @@ class ListQuestion(Question):
 
     @cached_property
     def choices(self) -> summaries.PublicCandidates:
-        """The candidates."""
-        return self.candidates
+        """The candidates: what the caller gave, until they are `known`."""
+        return getattr(self, self.listed)
 
     @property
     def counts(self) -> summaries.CountsOf:
         """How many units have each candidate."""
-        return summaries.CountsOf(self.choices, self.max_values_per_unit)
+        return summaries.CountsOf(self.choices, self.max_values_per_unit, self.listed)
 
     @property
     def scan(self) -> summaries.Scan:
@@ -309,7 +305,7 @@ class ListQuestion(Question):
 
     @classmethod
     def origin(cls, release: Planned) -> str:
-        return f"out of {counted(release.candidates['count'], 'candidate')} given by the caller"
+        return f"out of {counted(release.candidates['count'], cls.listed.removesuffix('s'))} given by the caller"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """The most common comes first."""

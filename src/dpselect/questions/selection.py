@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from dpselect.checks import positive_count
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import Columns, ListQuestion, check_useful
-from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, counted, released_count
+from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, released_count
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
@@ -100,7 +99,6 @@ class Counted(ListQuestion):
             "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md",
             "proofs/noisy_order.md",
             mechanism=type(order.noise).__name__,
-            delta=order.delta,
             candidates=self.choices.description(),
             error_bound=float(order.error_bound(CONFIDENCE)),
             arguments=self.arguments(),
@@ -153,7 +151,6 @@ def terms_of_plan(question: Any, plan: TopKPlan, moved: Sensitivity, arguments: 
         _ROUND_PROOFS[drawn_by],
         mechanism=drawn_by,
         rounds=plan.rounds,
-        delta=plan.delta,
         candidates=question.choices.description(),
         error_bound=plan.error_bound(confidence=CONFIDENCE),
         arguments=arguments,
@@ -179,11 +176,7 @@ class Best(Counted):
             arguments=self.arguments(),
         )
 
-    best: ClassVar[str] = "the count of the released {column} is within {bound:,} of the best"
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return cls.best.format(column=release.column, bound=math.floor(bound))  # distances between whole numbers
+    near: ClassVar[str] = "the count of the released {column} is within {bound} of the best"
 
 
 class MostCommon(Best, name="most_common"):
@@ -238,7 +231,7 @@ class LeastCommon(MostCommon, name="least_common"):
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
 
     rarest: ClassVar[bool] = True
-    best: ClassVar[str] = "the count of the released {column} is within {bound:,} of the lowest"
+    near: ClassVar[str] = "the count of the released {column} is within {bound} of the lowest"
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
@@ -276,24 +269,12 @@ class BestDate(Best, name="best_date"):
     with_counts: arguments.WithCounts = False
 
     label: ClassVar[str] = "answer"
-
-    best: ClassVar[str] = "the count of the released date is within {bound:,} of the best"
+    listed: ClassVar[str] = "dates"
+    near: ClassVar[str] = "the count of the released date is within {bound} of the best"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         public = summaries.public_dates(self.dates, bounds=self.bounds, step=self.step)
         return replace(self, dates=public, bounds=None, step=1, neighbours=neighbours)
-
-    @cached_property
-    def choices(self) -> summaries.PublicCandidates:
-        return cast("summaries.PublicCandidates", self.dates)
-
-    @property
-    def counts(self) -> summaries.CountsOf:
-        return summaries.CountsOf(self.choices, argument="dates")
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        return f"out of {counted(release.candidates['count'], 'date')} given by the caller"
 
 
 class TopK(Counted, name="top_k"):
@@ -333,13 +314,7 @@ class TopK(Counted, name="top_k"):
     with_counts: arguments.WithCounts = False
     max_values_per_unit: arguments.MaxValues = None
 
-    gives_list: ClassVar[bool] = True
-
-    def check_usable(self, usable_epsilon: object, /) -> None:
-        from dpselect.questions.values import check_countable
-
-        if self.candidates is None:
-            check_countable(1 if self.max_values_per_unit is None else self.max_values_per_unit, usable_epsilon)
+    near: ClassVar[str] = "each count is within {bound} of the best one left when it was selected"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> TopK | TopUnknown:  # pyright: ignore
         """Without a list it is another question."""
@@ -349,7 +324,7 @@ class TopK(Counted, name="top_k"):
 
         check_unlisted(self.delta)
         given = {each: getattr(self, each) for each in ("column", "k", "epsilon", "delta", "with_counts")}
-        kind, most = columns.name_kind(self.column, None), self.max_values_per_unit
+        kind, most = columns.name_kind(self.column), self.max_values_per_unit
         return TopUnknown(**given, max_values_per_unit=1 if most is None else most, kind=kind, neighbours=neighbours)
 
     @property
@@ -362,10 +337,6 @@ class TopK(Counted, name="top_k"):
 
     def each_drawn(self) -> Terms:
         return terms_of_plan(self, self.plan, self.moved, self.arguments())
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"each count is within {math.floor(bound):,} of the best one left when it was selected"
 
 
 def check_unlisted(delta: object) -> None:

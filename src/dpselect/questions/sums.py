@@ -99,6 +99,7 @@ class Sum(OfAmounts, name="sum"):
     scale: arguments.Scale = 1.0
 
     measure: ClassVar[str] = "sum of {column}"
+    near: ClassVar[str] = "the released sum is within {bound} of the total {column}"
     is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
 
@@ -130,10 +131,6 @@ class Sum(OfAmounts, name="sum"):
         """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
         noisy, scale = self.mechanism.draw(int(summary.totals[0])), self.amounts.scale
         return Drawn(noisy if scale == 1 else float(Fraction(noisy) / scale))
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"the released sum is within {f'{bound:,}'.removesuffix('.0')} of the total {release.column}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -212,6 +209,7 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
         return Drawn(self.choices[self.mechanism.select(summary.totals)])
 
     label: ClassVar[str] = "answer"
+    near: ClassVar[str] = "the total {sum} of the released {column} is within {bound} of the best"
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
@@ -220,11 +218,6 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
         return True  # counts are of units with a candidate, with or without an amount
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        total = f"the total {release.arguments['sum']}"
-        return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -260,6 +253,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
     max_rows_per_unit: arguments.MaxRows = 1
 
     error_unit = "revenue"
+    near: ClassVar[str] = "the revenue of the released price is within {bound} of the best"
     measure: ClassVar[str] = "{column}"
 
     @cached_property
@@ -288,11 +282,6 @@ class BestPrice(NumbersQuestion, name="best_price"):
 
     def released(self, summary: summaries.UnitValues, /) -> Drawn:
         return Drawn(self.mechanism.draw(self.values(summary)))
-
-    @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        near = f"{bound:,}".removesuffix(".0")
-        return f"the revenue of the released price is within {near} of the best"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Unlisted(Question):
     """A question about values of which there is no public list. Its subclasses are questions."""
 
-    gives_list: ClassVar[bool] = True
+    value = "list[Any]"
 
     if TYPE_CHECKING:  # declared by each, in its place among the others
         kind: Any
@@ -57,7 +57,6 @@ class Unlisted(Question):
         return self.stated(
             Sensitivity.one_way(1.0, self.neighbours, proof="proofs/unknown_candidates.md"),
             proof,
-            delta=mechanism.delta,
             candidates={"origin": "rows", "kind": str(self.kind)},
             error_bound=float(mechanism.count_needed(CONFIDENCE)),
             arguments={**arguments, "rule": self.chosen.rule},
@@ -68,9 +67,12 @@ class Unlisted(Question):
     def scan(self) -> summaries.Scan:
         return summaries.NamesOf(self.kind, self.mechanism.max_values_per_unit)
 
-    @property
-    def usable_units(self) -> None:
-        """Those with a value, each of which counts for one of its own: see `check_countable`."""
+    def check_usable(self, usable_epsilon: float, /) -> None:
+        """If a unit may count for several values, their counts do not tell how many units have one."""
+        if self.max_values_per_unit != 1:
+            hint = "Ask count() for the number of all units."
+            expected = "nothing, unless `max_values_per_unit` is 1"
+            raise InvalidParameterError("usable_epsilon", usable_epsilon, expected, hint)
 
     def may_hold(self, values: list[Any]) -> bool:
         """Whether these are different values of the kind."""
@@ -114,7 +116,6 @@ class Values(Unlisted, name="values"):
     asks = "Which values occur, without a list of candidates?"
     does = "Name the values that enough units have, without a public list of candidates."
     example = ("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6")
-    value = "list[Any]"
 
     column: arguments.Values
     epsilon: arguments.Epsilon
@@ -123,16 +124,15 @@ class Values(Unlisted, name="values"):
     kind: arguments.Kind = None
 
     label: ClassVar[str] = "number"
+    near: ClassVar[str] = "a value that at least {bound} units ({unit}) have is named"
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         return map(str, range(1, count + 1))  # numbers of lines, which say nothing of an order
 
-    def check_usable(self, usable_epsilon: object, /) -> None:
-        check_countable(self.max_values_per_unit, usable_epsilon)
-
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        return replace(self, kind=columns.name_kind(self.column, self.kind), neighbours=neighbours)
+        kind = columns.name_kind(self.column) if self.kind is None else summaries.candidate_kind(self.kind)
+        return replace(self, kind=kind, neighbours=neighbours)
 
     @cached_property
     def chosen(self) -> UnlistedNoise:
@@ -159,10 +159,6 @@ class Values(Unlisted, name="values"):
         return "" if count else nothing_named(release)
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"a value that at least {bound:,.0f} units ({release.unit}) have is named"
-
-    @classmethod
     def counting(cls, release: Planned) -> str:
         half = f"at {counted(release.arguments['half_named_at'], 'unit')} the probability reaches one half"
         return f"{super().counting(release)}; {half}"
@@ -176,7 +172,6 @@ class TopUnknown(Unlisted, name="top_unknown"):
     """The `k` most common values where there is no list: those that enough units have."""
 
     label: ClassVar[str] = "rank"
-    bounds_every_count: ClassVar[bool] = False
 
     column: arguments.Values
     k: arguments.K
@@ -256,15 +251,6 @@ class TopUnknown(Unlisted, name="top_unknown"):
             return True
         ranked = [(-count, value) for count, value in zip(counts, values, strict=True)]
         return ranked == sorted(ranked) and all(count >= self.terms.arguments["threshold"] for count in counts)
-
-
-def check_countable(max_values_per_unit: object, usable_epsilon: object) -> None:
-    """Refuse a number of units if a unit may count for several values: the counts do not tell it then."""
-    if usable_epsilon is not None and max_values_per_unit != 1:
-        hint = "Ask count() for the number of all units."
-        raise InvalidParameterError(
-            "usable_epsilon", usable_epsilon, "nothing, unless `max_values_per_unit` is 1", hint
-        )
 
 
 def nothing_named(release: Planned) -> str:

@@ -45,7 +45,6 @@ from dpselect.summaries import (
     TotalsOf,
     ValuesIn,
     are_dates,
-    candidate_kind,
     public_dates,
 )
 from dpselect.summaries.candidates import ends_of
@@ -211,10 +210,8 @@ class Rows:
         check_numeric(found)  # else a column of text would be refused for its step
         return found.is_whole
 
-    def name_kind(self, column: str, given: object, /) -> CandidateKind:
-        """The kind in which the values of `column` are read as names: the caller's, or that of its type, or text."""
-        if given is not None:
-            return candidate_kind(given)
+    def name_kind(self, column: str, /) -> CandidateKind:
+        """The kind in which the values of `column` are read as names: that of its type, or text."""
         found = self.check(column)
         return CandidateKind.INTEGER if found.is_whole else [CandidateKind.TEXT, *candidate_kinds(found)][-1]
 
