@@ -127,7 +127,7 @@ def test_what_is_no_chart_is_refused(chart: Any, tmp_path: Path) -> None:
 def test_without_the_extra_every_chart_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
-    for ask in (charts.altair, small, lambda: dps.planning.plot_pmf(mechanism, [1, 2])):
+    for ask in (small, lambda: dps.planning.plot_pmf(mechanism, [1, 2])):
         with pytest.raises(MissingExtraError) as refusal:
             ask()
         said = "plots: this needs the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
-from dpselect.charts import files
+from dpselect.charts import drawing
 from dpselect.errors import MissingExtraError
 from dpselect.plans import report as module
 from dpselect.plans.division import Division
@@ -81,7 +81,7 @@ def no_renderer(_: str) -> Any:
 @pytest.fixture
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """To draw them takes longest."""
-    monkeypatch.setattr(files, "_loaded", no_renderer)
+    monkeypatch.setattr(drawing, "loaded", no_renderer)
 
 
 def test_the_page_says_what_was_released(tmp_path: Path) -> None:

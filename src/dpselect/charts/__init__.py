@@ -1,8 +1,6 @@
 """Charts in one style, from numbers that are public: offline, and readable in grey, by people who see few colours."""
 
-from dpselect.charts.bars import bars, tiles
-from dpselect.charts.files import altair, save, svg_without_title
-from dpselect.charts.lines import Axis, Series, lines
-from dpselect.charts.theme import styles_of
+from dpselect.charts.drawing import Axis, Series, bars, lines, styles_of, tiles
+from dpselect.charts.style import save, svg_without_title
 
-__all__ = ["Axis", "Series", "altair", "bars", "lines", "save", "styles_of", "svg_without_title", "tiles"]
+__all__ = ["Axis", "Series", "bars", "lines", "save", "styles_of", "svg_without_title", "tiles"]

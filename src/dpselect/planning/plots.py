@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect.charts import Axis, Series, bars, lines, styles_of
-from dpselect.charts.lines import MOST_SERIES
+from dpselect.charts.drawing import MOST_SERIES
 from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax

@@ -1,10 +1,11 @@
-"""Charts as files, and the optional libraries that draw them, loaded with the first chart."""
+"""The style of all charts, and charts as files: offline, by optional libraries that are loaded with the first chart."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import textwrap
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,53 @@ from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
+
+DARK, MEDIUM = "#222222", "#555555"
+
+TICKS = 5
+"""About so many labels along an axis."""
+
+THEME: dict[str, object] = {
+    "background": "white",
+    "font": "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif",
+    "padding": 8,
+    "view": {"stroke": None},
+    "style": {
+        "group-title": {"fontSize": 14, "fill": DARK},
+        "group-subtitle": {"fontSize": 12, "fill": MEDIUM},
+        "guide-title": {"fontSize": 12, "fill": DARK, "fontWeight": "normal"},
+        "guide-label": {"fontSize": 12, "fill": DARK},
+    },
+    "title": {"anchor": "start", "frame": "bounds", "offset": 14},
+    "axis": {"domainColor": DARK, "tickColor": DARK, "labelLimit": 0, "titleLimit": 0, "titlePadding": 8},
+    "axisX": {"labelFlush": False, "labelSeparation": 8},
+    "axisQuantitative": {
+        "tickCount": TICKS,
+        # On a log axis most ticks have no label; their lines are fainter.
+        "gridColor": {"condition": {"test": "datum.label", "value": "#d4d4d4"}, "value": "#ededed"},
+        "tickSize": {"condition": {"test": "datum.label", "value": 6}, "value": 3},
+    },
+    "legend": {"title": None, "labelLimit": 0, "rowPadding": 0, "columnPadding": 18, "symbolStrokeWidth": 2},
+    "line": {"strokeWidth": 2, "tooltip": True},
+    "point": {"filled": True, "opacity": 1, "size": 30, "tooltip": True},
+    "bar": {"stroke": DARK, "strokeWidth": 0.6, "tooltip": True},
+    "rule": {"color": MEDIUM},
+    "text": {"color": DARK},
+    "tooltipFormat": {"numberFormat": ".6~g"},
+}
+"""Configuration of every chart. It names no address: a chart is drawn the same without a network."""
+
+_ABOVE = {"titleAngle": 0, "titleAlign": "right", "titleX": -6, "titleY": -10}
+LABELS_AXIS: dict[str, object] = {"labelLimit": 400, "labelPadding": 6, "grid": False, "ticks": False, **_ABOVE}
+"""The axis of bars, which has a label for each; its title is above them, where it is read first."""
+
+
+def finished(chart: Any, title: str, subtitle: str) -> Any:
+    """`chart` in this style, with its headings in lines that fit; the title is also what a screen reader says."""
+    shown = {"text": textwrap.wrap(title, 80, break_on_hyphens=False)}
+    if below := subtitle.strip():
+        shown["subtitle"] = textwrap.wrap(below, 100, break_on_hyphens=False)
+    return chart.properties(title=shown, description=title).configure(**THEME)
 
 
 class _ScriptSafe(json.JSONEncoder):
@@ -38,12 +86,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def altair() -> ModuleType:
-    """The library every chart is made with; if it is not installed, the error says how to."""
-    return _loaded("altair")
-
-
-def _loaded(name: str) -> ModuleType:
+def loaded(name: str) -> ModuleType:
+    """One of the libraries that draw; if it is not installed, the error says how to."""
     try:
         return import_module(name)
     except ImportError as missing:
@@ -67,10 +111,10 @@ def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:
     shown, suffix = Shown(repr(str(target))), target.suffix.lower()
     if suffix not in _OPTIONS:
         raise InvalidParameterError("path", shown, f"a file name that ends in one of {', '.join(_OPTIONS)}")
-    if not isinstance(cast(object, chart), altair().TopLevelMixin):
+    if not isinstance(cast(object, chart), loaded("altair").TopLevelMixin):
         raise InvalidParameterError("chart", chart, "a chart")
     if suffix != ".json":
-        _loaded("vl_convert")  # the drawing library's own error, were it missing, would not name the extra
+        loaded("vl_convert")  # the drawing library's own error, were it missing, would not name the extra
     file, drawn = io.BytesIO() if suffix == ".png" else io.StringIO(), cast(Any, chart)
     drawn.save(file, format=suffix[1:], **_OPTIONS[suffix])
     written = file.getvalue()
@@ -87,4 +131,4 @@ def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:
 def svg_without_title(chart: TopLevelMixin) -> str:
     """The picture of `chart` as SVG, without its title and subtitle, for a page that says these in its own text."""
     held = {key: value for key, value in chart.to_dict().items() if key != "title"}
-    return _loaded("vl_convert").vegalite_to_svg(held)
+    return loaded("vl_convert").vegalite_to_svg(held)
