@@ -7,21 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
-from dpselect.certificates.tables import lines
-from dpselect.cli.commands import OF_ALL, Table, shared, with_options
+from dpselect.cli.commands import OF_ALL, OPTIONS, Table, of_function, with_options
 from dpselect.cli.streams import printable_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
-from dpselect.questions import wording
-from dpselect.questions.question import QUESTIONS
+from dpselect.privacy import Neighbours, Times
+from dpselect.questions.question import QUESTIONS, Question
 from dpselect.questions.words import as_text
-from dpselect.session.asking import rows_of
 
 if TYPE_CHECKING:
     from dpselect.arguments import Argument
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
-    from dpselect.questions.question import Question
     from dpselect.session.dataset import Dataset
     from dpselect.session.forecast import Forecast
 
@@ -29,24 +26,57 @@ _NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 _REFUSED = 2  # exit status for bad input, and for a question that is or would be refused
 
 
-def ask(about: type[Question], **given: Any) -> int:
-    """Ask the question with its command's arguments, and print the answer or, if it is to be planned, the forecast."""
+def ask(
+    about: type[Question],
+    /,
+    source: Table,
+    *,
+    unit: str,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    table: str | None = None,
+    memory_limit: str | None = None,
+    source_name: str | None = None,
+    ledger: str | None = None,
+    account: str | None = None,
+    anchor: str | None = None,
+    times: Times = Times.DAY,
+    dry_run: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
+    **given: Any,
+) -> int:
+    """Ask the question with its command's arguments, and print the answer or, if it is to be planned, the forecast.
+
+    Args:
+        unit: Column that identifies whom a row belongs to: who is protected; or rows, if each row is another person.
+        neighbours: Which tables the guarantee compares: one unit added or removed, or the rows of one unit replaced.
+        table: For PostgreSQL: name of the table, or schema.table.
+        memory_limit: Memory for grouping rows, such as 2GiB, before they go to a temporary folder. Reading takes 400
+            MiB more.
+        source_name: What the certificate calls the table, beside the names of its files without folders.
+        ledger: Ledger to charge before the answer is drawn, such as sqlite:///budget.db.
+        account: Ledger account to charge.
+        anchor: File that records the latest entry of each account, so that an older ledger copy is refused.
+        times: Precision of the request time in the certificate, in UTC. A finer time would reveal something about the
+            rows.
+        dry_run: Print cost and error bound; read no row, charge nothing. Exit status 2: the account would refuse it.
+        quiet: Print only the answer, without a progress bar; with --dry-run, only epsilon.
+        as_json: Print the certificate as JSON instead of a table.
+    """
     from dpselect.session.dataset import Dataset
     from dpselect.session.described import reply
+    from dpselect.session.forecast import DryRun
 
     own = (*arguments_of(about), *OF_EVERY_QUESTION, *OF_VIEWS)
-    who: dict[str, Any] = {"unit": given["unit"], "neighbours": given["neighbours"]}
-    who |= {"ledger": ledger_of(given, if_read=True), "account": given["account"], "format": format_of(given)}
-    as_json, quiet = given["as_json"], given["quiet"]
+    alike: dict[str, Any] = {"unit": unit, "neighbours": neighbours, "table": table, "format": format_of(given)}
+    alike |= {"ledger": ledger_of(ledger, anchor, if_read=True), "account": account}
 
-    def question_of(data: Any) -> Any:
-        return reply(data, about.name, values_of(own, given, data))
+    def replied(data: Any) -> Any:
+        return reply(data, about.name, values_of(own, given, data, source=source))
 
-    if given["dry_run"]:
-        from dpselect.session.forecast import DryRun
-
-        dry: Any = DryRun(source=given["source"], table=given["table"], **who)
-        forecast = question_of(dry)
+    if dry_run:
+        dry: Any = DryRun(source=source, **alike)
+        forecast = replied(dry)
         if dry.unchecked:
             # The source is not quoted, as it may hold a password.
             say(f"{dry.unchecked}: computed from the arguments alone, no column is checked.")
@@ -54,12 +84,24 @@ def ask(about: type[Question], **given: Any) -> int:
         return _REFUSED if forecast.fits is False else 0
     refuse_unread()  # also if nothing is charged, because reading may take long
     with scan_progress(wanted=not quiet) as progress:
-        reading = {name: given[name] for name in ("table", "memory_limit", "source_name")}
-        release = question_of(Dataset(given["source"], progress=progress, times=given["times"], **reading, **who))
+        reading: dict[str, Any] = {"memory_limit": memory_limit, "source_name": source_name, "times": times}
+        release = replied(Dataset(source, progress=progress, **reading, **alike))
     print(release.to_json() if as_json else shown(release, quiet=quiet))
     if quiet and not as_json and (said := warning(release)):
         say(said)
     return 0
+
+
+ASKED = of_function("", ask)
+"""What every question takes, besides what it declares."""
+
+OF_EVERY = (*OF_EVERY_QUESTION, *ASKED.parts[OPTIONS], *WORDS)
+"""The options among it, and the words of a format."""
+
+
+def shared(names: str) -> tuple[Argument, ...]:
+    """Those of these names that commands without a question take, too."""
+    return tuple(each for name in names.split() for each in OF_EVERY if each.name == name)
 
 
 def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool = False, as_json: bool = False) -> int:
@@ -143,7 +185,7 @@ def serve(
     site = Site(
         source=source,
         unit=unit,
-        ledger=ledger_of(given),
+        ledger=ledger_of(given["ledger"], given["anchor"]),
         account=given["account"],
         format=format_of(given),
         **{name: given[name] for name in _OF_SITE.split()},
@@ -164,7 +206,7 @@ def format_of(given: Mapping[str, Any]) -> Format:
     return Format(**{each.name: given[each.name] for each in WORDS})
 
 
-def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Dataset) -> dict[str, Any]:
+def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Dataset, *, source: str) -> dict[str, Any]:
     """The values of options by name, with lists and conditions in place of their texts, of the types of the columns."""
     found: dict[str, Any] = {}
     for each in options:
@@ -173,17 +215,18 @@ def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Datas
             raise InvalidParameterError(f"{each.name}_as", Shown(repr(str(kind))), f"`{each.name}` together with it")
         if value is not None and (each.names_members or each.kind == "where"):
             from dpselect import public
+            from dpselect.session.asking import rows_of
 
             words = value if each.kind == "where" else [value]
-            value = public.value_of(each, words, given, rows_of(data).candidate_kinds, private=given["source"])
+            value = public.value_of(each, words, given, rows_of(data).candidate_kinds, private=source)
         found[each.name] = value
     return found
 
 
-def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | None:
+def ledger_of(url: str | None, anchor: str | None, *, if_read: bool = False) -> Ledger | None:
     """The ledger that was named; `if_read`, it charges nothing once nobody can read standard output any more."""
-    if given["ledger"] is None:
-        if given["anchor"] is not None:
+    if url is None:
+        if anchor is not None:
             raise InvalidParameterError("anchor", Shown("<anchor>"), "`ledger` and `account` together with it")
         return None
     from dpselect.ledger import Ledger, Receipt
@@ -195,11 +238,14 @@ def ledger_of(given: Mapping[str, Any], *, if_read: bool = False) -> Ledger | No
             refuse_unread()
             return super().charge(*given, **named)
 
-    return (ChargingIfRead if if_read else Ledger)(given["ledger"], anchor=given["anchor"])
+    return (ChargingIfRead if if_read else Ledger)(url, anchor=anchor)
 
 
 def shown(release: Release, *, quiet: bool = False) -> str:
     """What is printed of the release."""
+    from dpselect.certificates.tables import lines
+    from dpselect.questions import wording
+
     if quiet:
         return "\n".join(map(printable, lines(release)))
     heads, rows = release.table()
@@ -215,9 +261,11 @@ def shown(release: Release, *, quiet: bool = False) -> str:
 
 def warning(release: Release) -> str:
     """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
+    from dpselect.questions.wording import LOUD
+
     if release.seeded:
         return release.promise
-    return printable(release.basis) if wording.LOUD in release.basis else ""
+    return printable(release.basis) if LOUD in release.basis else ""
 
 
 def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
@@ -231,5 +279,7 @@ def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
 
 
 def _as_typed(text: str) -> str:
-    """With an option in place of the argument of Python that `wording.TO_COUNT_UNITS` names."""
-    return text.replace(wording.TO_COUNT_UNITS, "--usable-epsilon 0.05")
+    """With an option in place of the argument of Python that `TO_COUNT_UNITS` names."""
+    from dpselect.questions.wording import TO_COUNT_UNITS
+
+    return text.replace(TO_COUNT_UNITS, "--usable-epsilon 0.05")

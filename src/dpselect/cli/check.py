@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from dpselect.arguments import OF_VIEWS, Argument
-from dpselect.cli.asking import format_of, values_of
-from dpselect.cli.commands import GROUPS, OF_ALL, OF_GROUPS, OF_QUESTION, SHARED, UNSHOWN, Table, shared, with_options
+from dpselect.cli.asking import OF_EVERY, format_of, shared, values_of
+from dpselect.cli.commands import GROUPS, OF_ALL, OF_GROUPS, OF_QUESTION, UNSHOWN, Table, with_options
 from dpselect.cli.streams import say, scan_progress
 from dpselect.errors import printable
 from dpselect.formats import WORDS, declared
@@ -23,7 +23,7 @@ _KNOWN["bounds"] = Argument("numbers or dates", _BOUNDS, "bounds", None)
 _TAKEN = tuple(_KNOWN.pop(name) for name in ("candidates", "between", "dates", "step", "clip", "bounds"))
 """Options of questions that say which values are meant."""
 _READING = (*shared("memory_limit"), *WORDS)
-_OTHERS = [*_KNOWN.values(), *(each for each in SHARED if each not in _READING and each.kind != "json")]
+_OTHERS = [*_KNOWN.values(), *(each for each in OF_EVERY if each not in _READING and each.kind != "json")]
 _IGNORED = tuple(replace(each, kind="flag" if each.kind == "flag" else "any text", default=None) for each in _OTHERS)
 """Options that change no row it reads: understood, so that only the word for the question is replaced."""
 
@@ -50,7 +50,7 @@ def check(
 
     reading = {name: given[name] for name in ("table", "memory_limit")}
     data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
-    values = values_of((*_TAKEN, *OF_VIEWS), given | {"source": source, "column": column}, data)
+    values = values_of((*_TAKEN, *OF_VIEWS), given | {"column": column}, data, source=source)
     view = seen(data, **{each.name: values.pop(each.name) for each in OF_VIEWS})
     with scan_progress() as progress:
         found = dps.check(view, column, sum=sum, progress=progress, **values)

@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from inspect import cleandoc, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, WrittenAs
-from dpselect.formats import WORDS
+from dpselect.arguments import OF_VIEWS, REQUIRED, Argument, WrittenAs
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import BY_NAME, Question
 from dpselect.summaries.kinds import TYPES
 
 Run = Callable[..., int | None]
 
-_KINDS: dict[object, WrittenAs] = {str: "any text", int: "whole", float: "number", bool: "flag", Neighbours: Neighbours}
+_WORDS = {Neighbours: Neighbours, Times: Times}
+_KINDS: dict[object, WrittenAs] = {str: "any text", int: "whole", float: "number", bool: "flag", **_WORDS}
 """How the arguments of functions are written."""
 
 Table = Annotated[
@@ -35,62 +36,8 @@ Table = Annotated[
 ]
 """The table of a question."""
 
-UNIT = Argument(
-    "text",
-    "Column that identifies whom a row belongs to: who is protected; or rows, if each row is another person.",
-    "unit",
-)
-"""What every question needs, besides an epsilon."""
-
 GROUPS = (*OF_VIEWS, TYPES["groups"])
 """Of questions that are answered for several groups."""
-
-SHARED = (
-    Argument(
-        Neighbours,
-        "Which tables the guarantee compares: one unit added or removed, or the rows of one unit replaced.",
-        "neighbours",
-        Neighbours.ADD_REMOVE,
-    ),
-    Argument("text", "For PostgreSQL: name of the table, or schema.table.", "table", None),
-    Argument(
-        "text",
-        "Memory for grouping rows, such as 2GiB, before they go to a temporary folder. Reading takes 400 MiB more.",
-        "memory_limit",
-        None,
-    ),
-    *WORDS,
-    Argument(
-        "any text",
-        "What the certificate calls the table, beside the names of its files without folders.",
-        "source_name",
-        None,
-    ),
-    *OF_EVERY_QUESTION,
-    Argument("text", "Ledger to charge before the answer is drawn, such as sqlite:///budget.db.", "ledger", None),
-    Argument("text", "Ledger account to charge.", "account", None),
-    Argument(
-        "text",
-        "File that records the latest entry of each account, so that an older ledger copy is refused.",
-        "anchor",
-        None,
-    ),
-    Argument(
-        Times,
-        "Precision of the request time in the certificate, in UTC. A finer time would reveal something about the rows.",
-        "times",
-        Times.DAY,
-    ),
-    Argument(
-        "flag",
-        "Print cost and error bound; read no row, charge nothing. Exit status 2: the account would refuse it.",
-        "dry_run",
-        False,
-    ),
-    Argument("flag", "Print only the answer, without a progress bar; with --dry-run, only epsilon.", "quiet", False),
-    Argument("json", "Print the certificate as JSON instead of a table.", "as_json", False),
-)
-"""Of every question."""
 
 NEEDED, OPTIONS, OF_QUESTION, OF_GROUPS, OF_ALL, UNSHOWN = (
     "Required options",
@@ -127,28 +74,21 @@ def option_name(option: Argument) -> str:
     return "--json" if option.kind == "json" else f"--{option.name.replace('_', '-')}"
 
 
-def shared(names: str) -> tuple[Argument, ...]:
-    """Those of these names that commands without a question take, too."""
-    return tuple(each for name in names.split() for each in SHARED if each.name == name)
-
-
 def of_question(about: type[Question]) -> Command:
-    """The command of a question."""
-
-    def run(**given: Any) -> int:
-        return _found("asking:ask")(about, **given)  # with all that answers, which help does not need
+    """The command of a question: what `ask` takes for every one, and what the question declares."""
+    from dpselect.cli.asking import ASKED, OF_EVERY, ask
 
     name, (free, options) = about.name.replace("_", "-"), about.example
     own = [*about.options(), *([TYPES["candidates"]] if about.chooses() else [])]
     parts = {
-        NEEDED: [UNIT, *(each for each in own if each.default is REQUIRED)],
+        NEEDED: [*ASKED.parts[NEEDED], *(each for each in own if each.default is REQUIRED)],
         OF_QUESTION: [each for each in own if each.default is not REQUIRED],
         OF_GROUPS: GROUPS,
-        OF_ALL: SHARED,
+        OF_ALL: OF_EVERY,
     }
-    positional = [get_args(Table)[1], *(about.argument(each) for each in ("column", *about.positional))]
+    positional = [*ASKED.positional, *(about.argument(each) for each in ("column", *about.positional))]
     text = f"{about.does}\n\ndpselect {name} {free} \\\n    {options}"
-    return Command(name, text, positional, parts, run)
+    return Command(name, text, positional, parts, partial(ask, about))
 
 
 def with_options(parts: Mapping[str, Sequence[Argument]]) -> Callable[[Run], Run]:
@@ -176,7 +116,7 @@ def of_function(name: str, run: Run) -> Command:
     hints, positional = get_type_hints(run, include_extras=True), list[Argument]()
     parts: dict[str, list[Argument]] = {NEEDED: [], OPTIONS: []}
     for each in signature(run).parameters.values():
-        if each.kind is each.VAR_KEYWORD:
+        if each.kind in (each.POSITIONAL_ONLY, each.VAR_KEYWORD):  # which nobody types
             continue
         is_json = each.name == "as_json"
         said = Argument("json", "Print JSON instead of text.") if is_json else _declared(hints[each.name])
@@ -191,37 +131,29 @@ def of_function(name: str, run: Run) -> Command:
 QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 """The commands that ask a question of a table."""
 
-_PLACES = {
-    "check": "check:check",
-    "columns": "check:columns",
-    "audit": "claims:audit",
-    "plan": "plan:plan",
-    "run": "asking:run",
-    "serve": "asking:serve",
-    "ledger open": "ledger:open_account",
-    "ledger show": "ledger:show",
-    "ledger history": "ledger:history",
-    "ledger limit": "ledger:limit",
-    "ledger close": "ledger:close",
-    "ledger verify": "ledger:verify_chain",
-    "ledger anchor": "ledger:anchor",
-    "ledger backup": "ledger:backup",
-    "verify": "claims:verify",
-    "doctor": "doctor:doctor",
-    "completion": "help:completion",
+_MODULES = {
+    "check": "check columns",
+    "claims": "audit verify",
+    "plan": "plan",
+    "asking": "run serve",
+    "ledger": "open show history limit close verify anchor backup",
+    "doctor": "doctor",
+    "help": "completion",
 }
-"""The module and the function of each other command, which is imported when it is called or listed."""
+"""The other commands, by the module of their functions, which is imported when one is called or listed."""
+
+_PLACES = {
+    f"ledger {each}" if module == "ledger" else each: (module, each)
+    for module, functions in _MODULES.items()
+    for each in functions.split()
+}
 
 NAMES = (*QUESTIONS, *_PLACES)
 
 
 def command(name: str) -> Command:
     """The command of this name."""
-    is_question = name in QUESTIONS
-    return of_question(BY_NAME[name.replace("-", "_")]) if is_question else of_function(name, _found(_PLACES[name]))
-
-
-def _found(place: str) -> Any:
-    """The function of a place."""
-    module, function = place.split(":")
-    return getattr(import_module(f"dpselect.cli.{module}"), function)
+    if name in QUESTIONS:
+        return of_question(BY_NAME[name.replace("-", "_")])
+    module, function = _PLACES[name]
+    return of_function(name, getattr(import_module(f"dpselect.cli.{module}"), function))

@@ -25,7 +25,7 @@ Limit = Annotated[Exact, Argument("exact", "")]
 _HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
 
 
-def open_account(
+def open(
     ledger: Url,
     account: Name,
     *,
@@ -96,7 +96,7 @@ def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: bool = 
         _show_accounts([opened.close(account)], as_json)
 
 
-def verify_chain(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_json: bool = False) -> None:
+def verify(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_json: bool = False) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
 
     A ledger alone cannot show that all of it was rewritten, or that it was
