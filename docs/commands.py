@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dpselect.arguments import REQUIRED
-from dpselect.cli.commands import NAMES, QUESTIONS, UNSHOWN, Command, command, option_name
+from dpselect.cli.commands import NAMES, QUESTIONS, Command, Part, command, option_name
 from dpselect.cli.help import explained, free_name, summary, value_of
 
 Line = tuple[str, str]
@@ -52,7 +52,7 @@ def _lines(about: Command) -> Iterator[Line]:
     for each in about.positional:
         if each.name != "source":  # said once
             yield f"`{each.name.upper()}`", explained(each)
-    for each in (each for part, options in about.parts.items() if part != UNSHOWN for each in options):
+    for each in (each for part, options in about.parts.items() if part != Part.UNSHOWN for each in options):
         needed = " Required." if each.default is REQUIRED else ""
         yield f"`{f'{option_name(each)} {value_of(each)}'.rstrip()}`", explained(each) + needed
 

@@ -12,8 +12,7 @@ import pytest
 from dpselect import Dataset, DryRun
 from dpselect.arguments import OF_EVERY_QUESTION, REQUIRED, Argument
 from dpselect.cli import main
-from dpselect.cli.asking import ASKED, OF_EVERY
-from dpselect.cli.commands import GROUPS, of_question
+from dpselect.cli.asking import ASKED, GROUPS, OF_EVERY, of_question
 from dpselect.questions.moments import Mean
 from dpselect.questions.question import BY_NAME, QUESTIONS, Question
 from dpselect.session.asking import GroupedQuestions

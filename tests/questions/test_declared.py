@@ -14,7 +14,7 @@ from docs import stubs
 import dpselect as dps
 from dpselect import DryRun, Neighbours, arguments
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
-from dpselect.cli.commands import of_question
+from dpselect.cli.asking import of_question
 from dpselect.cli.help import help_of
 from dpselect.cli.reading import read
 from dpselect.questions.quantiles import Median

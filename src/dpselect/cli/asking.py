@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, arguments_of
-from dpselect.cli.commands import OF_ALL, OPTIONS, Table, of_function, with_options
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
+from dpselect.cli.commands import Command, Part, Table, of_function, with_options
 from dpselect.cli.streams import printable_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import QUESTIONS, Question
 from dpselect.questions.words import as_text
+from dpselect.summaries.kinds import TYPES
 
 if TYPE_CHECKING:
     from dpselect.arguments import Argument
@@ -65,7 +67,6 @@ def ask(
     """
     from dpselect.session.dataset import Dataset
     from dpselect.session.described import reply
-    from dpselect.session.forecast import DryRun
 
     own = (*arguments_of(about), *OF_EVERY_QUESTION, *OF_VIEWS)
     alike: dict[str, Any] = {"unit": unit, "neighbours": neighbours, "table": table, "format": format_of(given)}
@@ -75,6 +76,8 @@ def ask(
         return reply(data, about.name, values_of(own, given, data, source=source))
 
     if dry_run:
+        from dpselect.session.forecast import DryRun
+
         dry: Any = DryRun(source=source, **alike)
         forecast = replied(dry)
         if dry.unchecked:
@@ -95,13 +98,32 @@ def ask(
 ASKED = of_function("", ask)
 """What every question takes, besides what it declares."""
 
-OF_EVERY = (*OF_EVERY_QUESTION, *ASKED.parts[OPTIONS], *WORDS)
+OF_EVERY = (*OF_EVERY_QUESTION, *ASKED.parts[Part.OPTIONS], *WORDS)
 """The options among it, and the words of a format."""
+
+
+GROUPS = (*OF_VIEWS, TYPES["groups"])
+"""Of questions that are answered for several groups."""
 
 
 def shared(names: str) -> tuple[Argument, ...]:
     """Those of these names that commands without a question take, too."""
     return tuple(each for name in names.split() for each in OF_EVERY if each.name == name)
+
+
+def of_question(about: type[Question]) -> Command:
+    """The command of a question: what `ask` takes for every one, and what the question declares."""
+    name, (free, options) = about.name.replace("_", "-"), about.example
+    own = [*about.options(), *([TYPES["candidates"]] if about.chooses() else [])]
+    parts = {
+        Part.NEEDED: [*ASKED.parts[Part.NEEDED], *(each for each in own if each.default is REQUIRED)],
+        Part.OF_QUESTION: [each for each in own if each.default is not REQUIRED],
+        Part.OF_GROUPS: GROUPS,
+        Part.OF_ALL: OF_EVERY,
+    }
+    positional = [*ASKED.positional, *(about.argument(each) for each in ("column", *about.positional))]
+    text = f"{about.does}\n\ndpselect {name} {free} \\\n    {options}"
+    return Command(name, text, positional, parts, partial(ask, about))
 
 
 def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool = False, as_json: bool = False) -> int:
@@ -151,7 +173,7 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
 _OF_SITE = "neighbours table memory_limit source_name times"
 
 
-@with_options({OF_ALL: (*shared(f"{_OF_SITE} ledger account anchor"), *WORDS)})
+@with_options({Part.OF_ALL: (*shared(f"{_OF_SITE} ledger account anchor"), *WORDS)})
 def serve(
     source: Table | None = None,
     *,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from dpselect.arguments import OF_VIEWS, Argument
-from dpselect.cli.asking import OF_EVERY, format_of, shared, values_of
-from dpselect.cli.commands import GROUPS, OF_ALL, OF_GROUPS, OF_QUESTION, UNSHOWN, Table, with_options
+from dpselect.cli.asking import GROUPS, OF_EVERY, format_of, shared, values_of
+from dpselect.cli.commands import Part, Table, with_options
 from dpselect.cli.streams import say, scan_progress
 from dpselect.errors import printable
 from dpselect.formats import WORDS, declared
@@ -26,9 +26,10 @@ _READING = (*shared("memory_limit"), *WORDS)
 _OTHERS = [*_KNOWN.values(), *(each for each in OF_EVERY if each not in _READING and each.kind != "json")]
 _IGNORED = tuple(replace(each, kind="flag" if each.kind == "flag" else "any text", default=None) for each in _OTHERS)
 """Options that change no row it reads: understood, so that only the word for the question is replaced."""
+_PARTS = {Part.OF_QUESTION: (*_TAKEN, TYPES["candidates"]), Part.OF_GROUPS: GROUPS, Part.OF_ALL: _READING}
 
 
-@with_options({OF_QUESTION: (*_TAKEN, TYPES["candidates"]), OF_GROUPS: GROUPS, OF_ALL: _READING, UNSHOWN: _IGNORED})
+@with_options({**_PARTS, Part.UNSHOWN: _IGNORED})
 def check(
     source: Table,
     column: Annotated[str, Argument("text", "Column of the question.")],
@@ -60,7 +61,7 @@ def check(
         say(f"check draws and charges nothing: {', '.join(ignored)} made no difference.")
 
 
-@with_options({OF_ALL: (*shared("table"), *WORDS)})
+@with_options({Part.OF_ALL: (*shared("table"), *WORDS)})
 def columns(source: Table, **given: Any) -> None:
     """Show what the columns are called, and their types where the format has types.
 

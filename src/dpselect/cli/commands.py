@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from enum import StrEnum
 from importlib import import_module
 from inspect import cleandoc, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from dpselect.arguments import OF_VIEWS, REQUIRED, Argument, WrittenAs
+from dpselect.arguments import REQUIRED, Argument, WrittenAs
 from dpselect.privacy import Neighbours, Times
-from dpselect.questions.question import BY_NAME, Question
-from dpselect.summaries.kinds import TYPES
+from dpselect.questions.question import BY_NAME
 
 Run = Callable[..., int | None]
 
@@ -36,18 +35,19 @@ Table = Annotated[
 ]
 """The table of a question."""
 
-GROUPS = (*OF_VIEWS, TYPES["groups"])
-"""Of questions that are answered for several groups."""
 
-NEEDED, OPTIONS, OF_QUESTION, OF_GROUPS, OF_ALL, UNSHOWN = (
-    "Required options",
-    "Options",
-    "Options of this question",
-    "Options for some rows, or one answer per group",
-    "Options of every question",
-    "",
-)
-"""The parts of a help, in this order, after the arguments: what has to be given comes first."""
+class Part(StrEnum):
+    """The parts of a help, in this order, after the arguments: what has to be given comes first."""
+
+    NEEDED = "Required options"
+    OPTIONS = "Options"
+    OF_QUESTION = "Options of this question"
+    OF_GROUPS = "Options for some rows, or one answer per group"
+    OF_ALL = "Options of every question"
+    UNSHOWN = ""
+
+
+Parts = Mapping[Part, Sequence[Argument]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Command:
     name: str
     about: str
     positional: Sequence[Argument]
-    parts: Mapping[str, Sequence[Argument]]
+    parts: Parts
     run: Run
 
     @property
@@ -74,24 +74,7 @@ def option_name(option: Argument) -> str:
     return "--json" if option.kind == "json" else f"--{option.name.replace('_', '-')}"
 
 
-def of_question(about: type[Question]) -> Command:
-    """The command of a question: what `ask` takes for every one, and what the question declares."""
-    from dpselect.cli.asking import ASKED, OF_EVERY, ask
-
-    name, (free, options) = about.name.replace("_", "-"), about.example
-    own = [*about.options(), *([TYPES["candidates"]] if about.chooses() else [])]
-    parts = {
-        NEEDED: [*ASKED.parts[NEEDED], *(each for each in own if each.default is REQUIRED)],
-        OF_QUESTION: [each for each in own if each.default is not REQUIRED],
-        OF_GROUPS: GROUPS,
-        OF_ALL: OF_EVERY,
-    }
-    positional = [*ASKED.positional, *(about.argument(each) for each in ("column", *about.positional))]
-    text = f"{about.does}\n\ndpselect {name} {free} \\\n    {options}"
-    return Command(name, text, positional, parts, partial(ask, about))
-
-
-def with_options(parts: Mapping[str, Sequence[Argument]]) -> Callable[[Run], Run]:
+def with_options(parts: Parts) -> Callable[[Run], Run]:
     """Give a command more options, which it takes as keywords: by the parts above."""
 
     def decorated(run: Run) -> Run:
@@ -114,7 +97,7 @@ def of_function(name: str, run: Run) -> Command:
     found = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", described, re.MULTILINE)
     explained = {of: " ".join(text.split()) for of, text in found}
     hints, positional = get_type_hints(run, include_extras=True), list[Argument]()
-    parts: dict[str, list[Argument]] = {NEEDED: [], OPTIONS: []}
+    parts: dict[Part, list[Argument]] = {Part.NEEDED: [], Part.OPTIONS: []}
     for each in signature(run).parameters.values():
         if each.kind in (each.POSITIONAL_ONLY, each.VAR_KEYWORD):  # which nobody types
             continue
@@ -122,9 +105,9 @@ def of_function(name: str, run: Run) -> Command:
         said = Argument("json", "Print JSON instead of text.") if is_json else _declared(hints[each.name])
         default = REQUIRED if each.default is each.empty else each.default
         found = replace(said, name=each.name, help=explained.get(each.name, said.help), default=default)
-        part = NEEDED if default is REQUIRED else OPTIONS
+        part = Part.NEEDED if default is REQUIRED else Part.OPTIONS
         (parts[part] if each.kind is each.KEYWORD_ONLY else positional).append(found)
-    more: Mapping[str, Sequence[Argument]] = vars(run).get("parts", {})
+    more: Parts = vars(run).get("parts", {})
     return Command(name, about.partition("\nReturns:\n")[0].rstrip(), positional, {**parts, **more}, run)
 
 
@@ -154,6 +137,9 @@ NAMES = (*QUESTIONS, *_PLACES)
 def command(name: str) -> Command:
     """The command of this name."""
     if name in QUESTIONS:
-        return of_question(BY_NAME[name.replace("-", "_")])
-    module, function = _PLACES[name]
-    return of_function(name, getattr(import_module(f"dpselect.cli.{module}"), function))
+        return _found("asking", "of_question")(BY_NAME[name.replace("-", "_")])
+    return of_function(name, _found(*_PLACES[name]))
+
+
+def _found(module: str, function: str) -> Any:
+    return getattr(import_module(f"dpselect.cli.{module}"), function)

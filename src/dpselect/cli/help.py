@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill, wrap
 
 from dpselect.arguments import REQUIRED, Argument, words_for
-from dpselect.cli.commands import NAMES, OF_ALL, OF_GROUPS, QUESTIONS, UNSHOWN, Command, command, option_name
+from dpselect.cli.commands import NAMES, QUESTIONS, Command, Part, command, option_name
 
 _WIDEST, _BESIDE = 100, 24
 """Characters of a line, and of a name whose explanation begins on the same line."""
@@ -85,7 +85,7 @@ def help_of(about: Command, *, brief: bool) -> str:
     lines = [fill(usage, _width(), subsequent_indent="  ", break_on_hyphens=False), "", fill(summary(about), _width())]
     lines += ["", rest] if rest else []
     for head, arguments in parts:
-        if arguments and head != UNSHOWN and not (brief and head in (OF_GROUPS, OF_ALL)):
+        if arguments and head != Part.UNSHOWN and not (brief and head in (Part.OF_GROUPS, Part.OF_ALL)):
             is_free = head == "Arguments"
             names = [each.name.upper() if is_free else f"{option_name(each)} {value_of(each)}" for each in arguments]
             said = [_said(each, brief) for each in arguments]
