@@ -75,7 +75,7 @@ def test_usage_names_the_arguments_and_what_is_required(name: str, capsys: Captu
     assert usage.startswith(f"Usage: dpselect {name} {' '.join(free)} --")
     required = [option_name(each) for each in about.options if each.default is REQUIRED]
     assert [word for word in usage.split() if word.startswith("--")] == required
-    assert usage.endswith(" [Part.OPTIONS]")
+    assert usage.endswith(" [OPTIONS]")
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
