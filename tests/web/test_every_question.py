@@ -48,10 +48,10 @@ def test_every_question_is_planned_confirmed_and_answered(name: str) -> None:
     address = visitor.confirm(name, **typed)
     assert "Spend epsilon" in visitor.get(address).words
     assert visitor.post(address).status == 303
-    asked = visitor.pages.questions.find(address.rpartition("/")[2])
-    asked.work.wait(60)
+    asked = visitor.pages.asked[address.rpartition("/")[2]]
+    asked.wait(60)
     answer = visitor.get(address)
     assert (answer.status, "Certificate" in answer.words) == (200, True), answer.words
-    assert dps.verify(visitor.get(f"{address}/certificate.json").text).release == asked.work.result
+    assert dps.verify(visitor.get(f"{address}/certificate.json").text).release == asked.result
     assert visitor.get(f"/ask/{name}?from={asked.id}").status == visitor.get("/").status == 200
     assert visitor.get(f"{address}/chart.svg").status == (200 if "/chart.svg" in answer.text else 404)

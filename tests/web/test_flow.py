@@ -73,7 +73,7 @@ def test_the_accuracy_is_a_number_in_the_unit_of_the_answer(
 def test_a_number_is_reported_to_the_place_of_its_error_and_downloaded_with_all_digits(visitor: Visitor) -> None:
     form = {"column": "age", "bounds.lower-end": "0", "bounds.upper-end": "120", "epsilon": "0.5"}
     answer = visitor.release("mean", **form)
-    asked = visitor.pages.questions.answered[0]
+    asked = visitor.pages.answered[0]
     lower, upper = asked.release.interval
     assert f"Answer {round(asked.release.value, 2)} " in answer.words
     shown = re.search(r"99 times in 100 the truth is between ([0-9.]+) and ([0-9.]+)\.", answer.words)
@@ -95,7 +95,7 @@ def test_a_report_has_all_answers_about_the_table(visitor: Visitor) -> None:
     report = visitor.get("/report.html")
     assert report.headers["content-disposition"] == 'attachment; filename="report.html"'
     assert "(epsilon = 0.75, for all answers here together)" in report.words
-    assert "Report on 2 answers" in visitor.get(f"/release/{visitor.pages.questions.answered[0].id}").words
+    assert "Report on 2 answers" in visitor.get(f"/release/{visitor.pages.answered[0].id}").words
 
 
 def test_the_title_says_what_is_asked(visitor: Visitor) -> None:
@@ -110,11 +110,11 @@ def test_the_title_says_what_is_asked(visitor: Visitor) -> None:
 
 def test_a_median_is_released(visitor: Visitor) -> None:
     came = visitor.release("median", **MEDIAN)
-    release = visitor.pages.questions.answered[0].release
+    release = visitor.pages.answered[0].release
     assert release.value in range(30, 45)
     assert f"Answer {release.value:.0f} With 99% confidence" in came.words
     assert "at most 1.65 times as likely" in came.words
-    held = visitor.get(f"/release/{visitor.pages.questions.answered[0].id}/certificate.json")
+    held = visitor.get(f"/release/{visitor.pages.answered[0].id}/certificate.json")
     assert held.headers["content-disposition"].startswith("attachment")
     assert dps.verify(held.text).release == release
 
@@ -125,7 +125,7 @@ def test_the_most_common_value_is_released(visitor: Visitor) -> None:
 
 def test_a_histogram_is_a_table_with_a_picture(visitor: Visitor) -> None:
     came = visitor.release("histogram", **COMMON)
-    asked = visitor.pages.questions.answered[0]
+    asked = visitor.pages.answered[0]
     assert came.text.count("<tr>") == 17
     picture = visitor.get(f"/release/{asked.id}/chart.svg")
     assert picture.headers["content-type"] == "image/svg+xml"
@@ -145,7 +145,7 @@ def test_pressing_twice_spends_once(payer: Visitor, ledger: dps.Ledger) -> None:
         each.start()
     for each in presses:
         each.join()
-    payer.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    payer.pages.asked[address.rpartition("/")[2]].wait(30)
     shown = payer.get(address).words
     for _ in range(2):  # reloaded, and sent again from a page that was kept
         assert payer.post(address).status == 303
@@ -160,10 +160,10 @@ def test_without_a_ledger_pressing_twice_draws_once(visitor: Visitor) -> None:
     address = visitor.confirm("median", **MEDIAN | {"epsilon": "0.01"})  # would hardly come out the same twice
     for _ in range(3):
         visitor.post(address)
-        visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
-    assert len(visitor.pages.questions.answered) == 1
-    first = visitor.pages.questions.answered[0].release
-    assert visitor.pages.questions.answered[0].release is first
+        visitor.pages.asked[address.rpartition("/")[2]].wait(30)
+    assert len(visitor.pages.answered) == 1
+    first = visitor.pages.answered[0].release
+    assert visitor.pages.answered[0].release is first
 
 
 def test_a_question_beyond_the_account_is_refused_and_charges_nothing(payer: Visitor, ledger: dps.Ledger) -> None:
@@ -175,9 +175,9 @@ def test_a_question_beyond_the_account_is_refused_and_charges_nothing(payer: Vis
 def test_an_answer_is_found_again_after_a_restart(payer: Visitor, ledger: dps.Ledger) -> None:
     address = payer.confirm("median", **MEDIAN)
     payer.post(address)
-    payer.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    payer.pages.asked[address.rpartition("/")[2]].wait(30)
     again = Visitor(payer.site).enter()
-    value = payer.pages.questions.answered[0].release.value
+    value = payer.pages.answered[0].release.value
     assert f"Answer {value:.0f}" in again.get(address).words
     assert again.post(address).status == 303
     assert ledger.account("adult").spent == 0.5
@@ -190,7 +190,7 @@ def test_a_table_that_was_written_in_between_is_noticed(tmp_path: Path, ledger: 
     address = visitor.confirm("median", **MEDIAN)
     table.write_text("person_id,age\n1,40\n")
     visitor.post(address)
-    visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    visitor.pages.asked[address.rpartition("/")[2]].wait(30)
     refused = visitor.get(address)
     assert "was written after this page had been opened" in refused.words
     assert "Try again" not in refused.words
@@ -208,7 +208,7 @@ def test_what_is_looked_at_is_marked(visitor: Visitor) -> None:
     came = visitor.post("/ask/median/look", form)
     if 'hx-get="/looked/' in came.text:
         id = came.text.partition('hx-get="/looked/')[2].partition('"')[0]
-        visitor.pages.questions.looked(id).wait(30)
+        visitor.pages.looked[id].wait(30)
         came = visitor.get(f"/looked/{id}")
     assert "Only for you: computed from the data without privacy protection" in came.words
     assert "32,561 of 32,561 rows count" in came.words

@@ -52,7 +52,7 @@ def test_a_script_as_the_name_of_a_column_stays_text(visitor: Visitor) -> None:
         visitor.post("/ask/most_common/plan", form).text,
     ]
     came = visitor.release("most_common", **form)
-    id = visitor.pages.questions.answered[0].id
+    id = visitor.pages.answered[0].id
     pages += [came.text, visitor.get("/").text, visitor.get(f"/ask/most_common?from={id}").text]
     assert SCRIPT in came.words
     assert all(map(_is_clean, pages))
@@ -63,7 +63,7 @@ def test_a_script_as_a_value_stays_text_also_in_pictures(visitor: Visitor) -> No
     came = visitor.release("histogram", **form)
     assert _is_clean(came.text)
     assert "{{ 7*7 }}" in came.words
-    id = visitor.pages.questions.answered[0].id
+    id = visitor.pages.answered[0].id
     picture = visitor.get(f"/release/{id}/chart.svg")
     assert _is_clean(picture.text)
     assert "default-src 'none'" in picture.headers["content-security-policy"]

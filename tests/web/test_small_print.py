@@ -107,7 +107,7 @@ def test_an_account_without_a_delta_says_how_to_get_one(payer: Visitor) -> None:
 
 def test_the_history_names_the_question(payer: Visitor) -> None:
     payer.release("median", **MEDIAN)
-    id = payer.pages.questions.answered[0].id
+    id = payer.pages.answered[0].id
     said = payer.get("/ledger").text
     assert f'<a href="/release/{id}">median of age<' in said, said
 

@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import AnswerLostError
-from dpselect.web.pages import Questions, Stage, Work
+from dpselect.web.pages import Pages, Stage, Work
 from tests.web import filled_forms
 from tests.web.visitor import MEDIAN, visit
 
@@ -109,15 +109,15 @@ def test_the_page_shows_progress_and_stops(slow: Slow, tmp_path: Path) -> None:
     assert slow.half.wait(ENOUGH)
     assert 'value="0.5"' in visitor.get(address).text
     assert 'value="0.5"' in visitor.get(f"{address}/progress").text
-    asked = visitor.pages.questions.find(address.rpartition("/")[2])
-    asked.work.stop()
+    asked = visitor.pages.asked[address.rpartition("/")[2]]
+    asked.stop()
     slow.go.set()
-    asked.work.wait(ENOUGH)
+    asked.wait(ENOUGH)
     assert "Nothing was charged" in visitor.get(address).words
     assert visitor.get(f"{address}/progress").headers["hx-redirect"] == address
     assert ledger.account("adult").spent == 0
     visitor.post(address)
-    asked.work.wait(ENOUGH)
+    asked.wait(ENOUGH)
     assert "Charged to account adult as entry 1" in visitor.get(address).words
     assert ledger.account("adult").spent == 0.5
 
@@ -128,9 +128,9 @@ def test_the_end_of_the_server_stops_scans(slow: Slow) -> None:
     address = visitor.confirm("median", **MEDIAN)
     visitor.post(address)
     assert slow.half.wait(ENOUGH)
-    visitor.pages.questions.stop(0.0)
+    visitor.pages.stop(0.0)
     slow.go.set()
-    work = visitor.pages.questions.find(address.rpartition("/")[2]).work
+    work = visitor.pages.asked[address.rpartition("/")[2]]
     work.wait(ENOUGH)
     assert work.stage is Stage.STOPPED
 
@@ -144,27 +144,27 @@ def test_a_long_scan_of_a_file_is_stopped(tmp_path: Path) -> None:
     address = visitor.confirm("median", **MEDIAN)
     visitor.post(address)
     visitor.post(f"{address}/stop")
-    visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(ENOUGH)
+    visitor.pages.asked[address.rpartition("/")[2]].wait(ENOUGH)
     assert "Stopped" in visitor.get(address).words
 
 
 def test_what_was_looked_at_and_not_used_is_forgotten() -> None:
-    questions = Questions()
-    looked = [questions.look(lambda progress: "found") for _ in range(60)]
-    for id in looked:
-        if (work := questions.looked(id)) is not None:
-            work.wait(ENOUGH)
-    latest = questions.look(lambda progress: "found")
-    assert questions.looked(looked[0]) is None
-    assert all(questions.looked(id) is not None for id in (*looked[-50:], latest))
+    pages = Pages(filled_forms.site())
+    looked = [pages.look(lambda progress: "found") for _ in range(60)]
+    for work in [*pages.looked.values()]:
+        work.wait(ENOUGH)
+    latest = pages.look(lambda progress: "found")
+    assert looked[0] not in pages.looked
+    assert {*looked[-50:], latest} <= {*pages.looked}
 
 
 def test_a_confirmation_that_was_never_used_is_forgotten() -> None:
-    questions, form = Questions(), filled_forms.filled("count", {"epsilon": "1"})
-    first, second = questions.confirm(form, 1.0), questions.confirm(form, 1.0)
-    second.start()
-    second.work.wait(ENOUGH)
+    form = filled_forms.filled("count", {"epsilon": "1"})
+    pages = Pages(form.site)
+    first, second = pages.confirm(form, 1.0), pages.confirm(form, 1.0)
+    second.start(second.answer)
+    second.wait(ENOUGH)
     for _ in range(1001):
-        questions.confirm(form, 1.0)
-    assert questions.find(first.id) is None
-    assert questions.find(second.id) is second
+        pages.confirm(form, 1.0)
+    assert first.id not in pages.asked
+    assert pages.asked[second.id] is second

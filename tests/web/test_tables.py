@@ -105,7 +105,7 @@ def test_a_table_that_becomes_a_link_is_not_read(visitor: Visitor, folder: Path,
     with pytest.raises(InvalidDataError, match="a table of the folder"):
         visitor.pages.site.data()
     visitor.post(address)
-    visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    visitor.pages.asked[address.rpartition("/")[2]].wait(30)
     came = visitor.get(address)
     assert "Nothing was read or charged" in came.words
     assert SECRET not in came.text
@@ -238,7 +238,7 @@ def test_a_form_of_another_table_is_refused(visitor: Visitor) -> None:
     assert "Another table was chosen meanwhile" in refused.words
     assert "people.csv , protecting each who" in visitor.get(address).words  # what was confirmed is still about its own
     visitor.post(address)
-    visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    visitor.pages.asked[address.rpartition("/")[2]].wait(30)
     assert visitor.get(address).status == 200
     assert visitor.pages.answered == []  # the report is about the table of now
     chosen(visitor, account="new", epsilon="1")
@@ -259,14 +259,14 @@ def meet_a_lock() -> None:
             os.setuid(NOBODY)
         table.chmod(0)
         visitor.post(address)
-        visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+        visitor.pages.asked[address.rpartition("/")[2]].wait(30)
         print(visitor.get(address).words)
         print(visitor.get("/table?file=people.csv").words)
         with dps.Ledger(f"sqlite:///{name}/budget.db") as ledger:
             print(ledger.remaining("people"))
         table.chmod(0o600)
         visitor.post(address)
-        visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+        visitor.pages.asked[address.rpartition("/")[2]].wait(30)
         print(visitor.get(address).words)
 
 
@@ -284,7 +284,7 @@ def test_a_table_that_vanishes_is_said_in_a_sentence(visitor: Visitor, folder: P
     address = visitor.confirm("histogram", **COMMON)
     (folder / "people.csv").unlink()
     visitor.post(address)
-    visitor.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+    visitor.pages.asked[address.rpartition("/")[2]].wait(30)
     assert "Nothing was read or charged" in visitor.get(address).words
     visitor.pages.site._known.clear()  # what is remembered for half a second
     plan = visitor.get("/ask/histogram")

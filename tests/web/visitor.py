@@ -125,7 +125,7 @@ class Visitor:
         """The page with the answer."""
         address = self.confirm(question, **form)
         assert self.post(address).status == 303
-        self.pages.questions.find(address.rpartition("/")[2]).work.wait(30)
+        self.pages.asked[address.rpartition("/")[2]].wait(30)
         return self.get(address)
 
 

@@ -41,7 +41,7 @@ def question(pages: Pages, typed: Typed, id: str) -> Response:
     if asked is None:
         text = "There is no question under this address. If the server was started again, ask anew."
         return pages.error(404, "No such question", text)
-    site, stage = asked.form.site, asked.work.stage
+    site, stage = asked.form.site, asked.stage
     if stage in (Stage.READING, Stage.ANSWERED):  # a moment ago: its progress leads to the answer
         return pages.shown("reading.html", site=site, asked=asked)
     if stage is not Stage.OPEN:
@@ -56,30 +56,30 @@ def question(pages: Pages, typed: Typed, id: str) -> Response:
 
 def start(pages: Pages, typed: Typed, id: str) -> Response:
     """Spend and draw, once."""
-    if (asked := pages.questions.find(id)) is not None:
-        asked.start()
-        asked.work.wait(0.3)  # most tables are read by then
+    if (asked := pages.asked.get(id)) is not None:
+        asked.start(asked.answer)
+        asked.wait(0.3)  # most tables are read by then
     return led_to(f"/release/{id}")
 
 
 def progress(pages: Pages, typed: Typed, id: str) -> Response:
     """How much is read; when it is over, the browser is sent to the page anew."""
-    asked = pages.questions.find(id)
-    if asked is None or asked.work.stage is not Stage.READING:
+    asked = pages.asked.get(id)
+    if asked is None or asked.stage is not Stage.READING:
         return Response(status_code=204, headers={"HX-Redirect": f"/release/{id}"})
     return pages.shown("progress.html", asked=asked)
 
 
 def stop(pages: Pages, typed: Typed, id: str) -> Response:
     """Stop reading. What was charged by then is answered all the same."""
-    if (asked := pages.questions.find(id)) is not None:
-        asked.work.stop(2.0)
+    if (asked := pages.asked.get(id)) is not None:
+        asked.stop(2.0)
     return led_to(f"/release/{id}")
 
 
 def _found(pages: Pages, id: str) -> tuple[PageRequest | None, Release[Any] | None]:
     """The question of an address and its answer: of this process, or the answer that the ledger keeps for it."""
-    asked, ledger, account = pages.questions.find(id), pages.site.ledger, pages.site.account
+    asked, ledger, account = pages.asked.get(id), pages.site.ledger, pages.site.account
     if asked is not None or ledger is None or account is None:
         return asked, None if asked is None else asked.release
     kept = [each.release for each in ledger.under(account, PREFIX + id) if each.release is not None]
@@ -156,7 +156,7 @@ def csv_table(pages: Pages, typed: Typed, id: str) -> Response:
 
 def answers_report(pages: Pages, typed: Typed) -> Response:
     """All answers about this table as one page, for people who were not there."""
-    releases = [each.work.result for each in reversed(pages.answered)]
+    releases = [each.result for each in reversed(pages.answered)]
     if not releases:
         raise HTTPException(404)
     return _file("report.html", report(releases, title=f"Answers about {releases[0].opened}"), "text/html")

@@ -50,7 +50,7 @@ def _form(pages: Pages, question: str, typed: Typed | None) -> Form:
 
 def ask(pages: Pages, typed: Typed, question: str) -> Response:
     """The form of a question, empty, or as it was filled in for another answer."""
-    asked = pages.questions.find(typed.get("from", ""))
+    asked = pages.asked.get(typed.get("from", ""))
     is_again = asked is not None and asked.form.about.name == question
     form = _form(pages, question, asked.form.typed | {"site": ""} if asked is not None and is_again else None)
     return pages.shown("ask.html", form=form, plan=planned(form))
@@ -72,7 +72,7 @@ def confirm(pages: Pages, typed: Typed, question: str) -> Response:
     if form.epsilon is None or form.errors:
         return pages.shown("ask.html", status=422, form=form, plan=planned(form))
     form.site.people = form.text("people") or form.site.people
-    return led_to(f"/release/{pages.questions.confirm(form, form.epsilon).id}")
+    return led_to(f"/release/{pages.confirm(form, form.epsilon).id}")
 
 
 def look(pages: Pages, typed: Typed, question: str) -> Response:
@@ -90,12 +90,12 @@ def look(pages: Pages, typed: Typed, question: str) -> Response:
         known = {name: value for name, value in given.items() if name in signature(check).parameters}
         return check(seen(form.site.data(), **view), column, progress=progress, **known).as_options()
 
-    return looked(pages, typed, pages.questions.look(work))
+    return looked(pages, typed, pages.look(work))
 
 
 def looked(pages: Pages, typed: Typed, id: str) -> Response:
     """What was found, or how far it is."""
-    work = pages.questions.looked(id)
+    work = pages.looked.get(id)
     if work is None:
         raise HTTPException(404)
     work.wait(0.2)
@@ -104,7 +104,7 @@ def looked(pages: Pages, typed: Typed, id: str) -> Response:
 
 def stop_looking(pages: Pages, typed: Typed, id: str) -> Response:
     """Stop reading."""
-    if (work := pages.questions.looked(id)) is not None:
+    if (work := pages.looked.get(id)) is not None:
         work.stop(2.0)
     return looked(pages, typed, id)
 

@@ -10,8 +10,7 @@ import json
 import secrets
 import threading
 import warnings
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -38,7 +37,7 @@ from dpselect.web.words import GROUPS, does, error_in_words, label, options_in_w
 PREFIX = "page-"  # of the request ids in a ledger
 # Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten.
 _MOST_OPEN, _MOST_LOOKED = 1000, 50
-_SCANNING = threading.Lock()
+_SCANNING = threading.Lock()  # scans would share the disk and the memory, and warnings are of a process
 
 _FORBIDDEN = {"allowEval": False, "allowScriptTags": False, "historyCacheSize": 0, "includeIndicatorStyles": False}
 _HTMX = {**_FORBIDDEN, "selfRequestsOnly": True}
@@ -67,6 +66,7 @@ class StoppedError(Exception):
 class Work:
     """Something that reads the rows: how far, what came out, why nothing did, or what went wrong all the same."""
 
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
     stage: Stage = Stage.OPEN
     fraction: float = 0.0
     result: Any = None
@@ -102,23 +102,18 @@ class Work:
             raise StoppedError
         self.fraction = fraction
 
-    @contextmanager
-    def _alone(self) -> Generator[None]:
-        """Wait for other scans to end: they would share the disk and the memory, and warnings are of a process."""
-        while not _SCANNING.acquire(timeout=0.1):
-            self._advance(0.0)
-        try:
-            self._advance(0.0)
-            yield
-        finally:
-            _SCANNING.release()
-
     def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
         stage, said = Stage.REFUSED, ""
         try:
-            with self._alone(), warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", AnswerNotStoredWarning)
-                self.result = act(self._advance)
+            while not _SCANNING.acquire(timeout=0.1):
+                self._advance(0.0)
+            try:
+                self._advance(0.0)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always", AnswerNotStoredWarning)
+                    self.result = act(self._advance)
+            finally:
+                _SCANNING.release()
             stage = Stage.ANSWERED
             self.note = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
         except StoppedError:
@@ -133,31 +128,26 @@ class Work:
             self.refused, self.stage = said, stage
 
 
-@dataclass(eq=False, slots=True)
-class PageRequest:
+@dataclass(eq=False, slots=True, kw_only=True)
+class PageRequest(Work):
     """One question, from its confirmation, with the stamp that the table had then, to its answer."""
 
-    id: str
     form: Form
     epsilon: float
     stamp: str
-    work: Work = field(default_factory=Work)
 
     @property
     def release(self) -> Release[Any] | None:
         """The answer, if there is one."""
-        return self.work.result if self.work.stage is Stage.ANSWERED else None
+        return self.result if self.stage is Stage.ANSWERED else None
 
     @property
     def is_outdated(self) -> bool:
         """Whether the table was written after the confirmation had been shown: it can only be asked anew."""
         return self.form.site.stamp != self.stamp
 
-    def start(self) -> None:
-        """Read the rows, charge and draw, unless that was begun before."""
-        self.work.start(self._answer)
-
-    def _answer(self, progress: Callable[[float], None]) -> Release[Any]:
+    def answer(self, progress: Callable[[float], None]) -> Release[Any]:
+        """Read the rows, charge and draw."""
         site = self.form.site
         if self.is_outdated:
             why = "The table was written after this page had been opened: its files differ in size or time."
@@ -172,73 +162,24 @@ class PageRequest:
         return release
 
 
-class Questions:
-    """All questions of this process, by id."""
-
-    def __init__(self) -> None:
-        self._asked: dict[str, PageRequest] = {}
-        self._looked: dict[str, Work] = {}
-        self._lock = threading.Lock()
-
-    def confirm(self, form: Form, epsilon: float) -> PageRequest:
-        """A question that waits for its confirmation."""
-        asked = PageRequest(secrets.token_hex(8), form, epsilon, form.site.stamp)
-        with self._lock:
-            self._asked[asked.id] = asked
-            unused = [each.id for each in self._asked.values() if each.work.stage is Stage.OPEN]
-            for id in unused[:-_MOST_OPEN]:
-                del self._asked[id]
-        return asked
-
-    def find(self, id: str) -> PageRequest | None:
-        """The question of this id."""
-        return self._asked.get(id)
-
-    @property
-    def answered(self) -> list[PageRequest]:
-        """Those with an answer, the latest first."""
-        with self._lock:
-            return [each for each in reversed(self._asked.values()) if each.release is not None]
-
-    def look(self, act: Callable[[Callable[[float], None]], Any]) -> str:
-        """Begin to read the rows for the holder's eyes; the id of the work."""
-        id, work = secrets.token_hex(8), Work()
-        with self._lock:
-            self._looked[id] = work
-            ended = [each for each, held in self._looked.items() if held.stage not in (Stage.OPEN, Stage.READING)]
-            for each in ended[:-_MOST_LOOKED]:
-                del self._looked[each]
-        work.start(act)
-        return id
-
-    def looked(self, id: str) -> Work | None:
-        """What was begun by `look`."""
-        return self._looked.get(id)
-
-    def stop(self, seconds: float) -> None:
-        """Stop all reading, and wait for what is being charged."""
-        with self._lock:
-            every = [*(each.work for each in self._asked.values()), *self._looked.values()]
-        for patience in (0.0, seconds):
-            for work in every:
-                work.stop(patience)
-
-
 @dataclass(slots=True)
 class Pages:
-    """What all pages need.
+    """What all pages need: what they are about now, and all questions of this process.
 
     Attributes:
-        site: what they are about now; `start`: what the command said of every table.
         folder: whose tables can be chosen; None: the table was named in the command.
+        asked, looked: the questions, and what reads the rows for the holder's eyes, by their ids.
         picture: of the latest answer that was looked at, with its id: a page and its picture come one after the other.
+        start: what the command said of every table.
     """
 
     site: Site
     folder: Folder | None = None
-    questions: Questions = field(default_factory=Questions)
+    asked: dict[str, PageRequest] = field(default_factory=dict[str, PageRequest])
+    looked: dict[str, Work] = field(default_factory=dict[str, Work])
     picture: tuple[str, str] = "", ""
     start: Site = field(init=False)
+    _lock: Any = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.start = self.site
@@ -248,14 +189,44 @@ class Pages:
         about = {"site": site or self.site, "folder": self.folder, "answered": self.answered}
         return HTMLResponse(_templates().get_template(template).render(**about, **values), status_code=status)
 
-    @property
-    def answered(self) -> list[PageRequest]:
-        """The questions about the table of now that have an answer, the latest first."""
-        return [each for each in self.questions.answered if each.form.site.subject == self.site.subject]
-
     def error(self, status: int, title: str, text: str) -> HTMLResponse:
         """A page that says what went wrong."""
         return self.shown("error.html", status=status, title=title, text=text)
+
+    @property
+    def answered(self) -> list[PageRequest]:
+        """The questions about the table of now that have an answer, the latest first."""
+        with self._lock:
+            asked = [*reversed(self.asked.values())]
+        return [each for each in asked if each.release is not None and each.form.site.subject == self.site.subject]
+
+    def confirm(self, form: Form, epsilon: float) -> PageRequest:
+        """A question that waits for its confirmation."""
+        asked = PageRequest(form=form, epsilon=epsilon, stamp=form.site.stamp)
+        self._keep(self.asked, asked, _MOST_OPEN, lambda stage: stage is Stage.OPEN)
+        return asked
+
+    def look(self, act: Callable[[Callable[[float], None]], Any]) -> str:
+        """Begin to read the rows for the holder's eyes; the id of the work."""
+        work = Work()
+        self._keep(self.looked, work, _MOST_LOOKED, lambda stage: stage not in (Stage.OPEN, Stage.READING))
+        work.start(act)
+        return work.id
+
+    def _keep(self, held: dict[str, Any], new: Work, most: int, is_unused: Callable[[Stage], bool]) -> None:
+        """Keep what is new, and of what is not used any more the latest."""
+        with self._lock:
+            held[new.id] = new
+            for id in [id for id, work in held.items() if is_unused(work.stage)][:-most]:
+                del held[id]
+
+    def stop(self, seconds: float) -> None:
+        """Stop all reading, and wait for what is being charged."""
+        with self._lock:
+            every = [*self.asked.values(), *self.looked.values()]
+        for patience in (0.0, seconds):
+            for work in every:
+                work.stop(patience)
 
 
 def led_to(address: str) -> Response:

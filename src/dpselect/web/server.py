@@ -205,7 +205,7 @@ def application(site: Site, guard: Guard, folder: Folder | None = None) -> Guard
     @asynccontextmanager
     async def until_the_end(app: Starlette) -> AsyncGenerator[None]:
         yield
-        await run_in_threadpool(pages.questions.stop, 10.0)  # seconds for charges in progress
+        await run_in_threadpool(pages.stop, 10.0)  # seconds for charges in progress
 
     routes = [*tables.ROUTES, *choosing.ROUTES, *answering.ROUTES, route("/static/{name}", _file)]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, SelectionError, Exception), _failed)
