@@ -35,17 +35,12 @@ _ABOUT_PEOPLE = frozenset({"mean", "std", "variance", "median", "quantile", "upp
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a form: what is typed into it, and what it shows at first.
-
-    Attributes:
-        choices: what can be chosen, each with a label; empty: typed freely.
-        part: where it stands: "main", "epsilon", "plan", "more" or "groups".
-    """
+    """One field of a form: what is typed into it, and what it shows at first."""
 
     argument: Argument
     default: str = ""
-    choices: Sequence[tuple[str, str]] = ()
-    part: str = "main"
+    choices: Sequence[tuple[str, str]] = ()  # each with a label; empty: typed freely
+    part: str = "main"  # where it stands; or "epsilon", "plan", "more", "groups"
 
     @property
     def name(self) -> str:
@@ -53,14 +48,9 @@ class Field:
         return self.argument.name
 
     @property
-    def help(self) -> str:
-        """The first sentences of the argument's help, in the words of a page."""
-        return in_two(helped(self.argument.help))[0]
-
-    @property
-    def rest(self) -> str:
-        """The others."""
-        return in_two(helped(self.argument.help))[1]
+    def help(self) -> tuple[str, str]:
+        """The first sentences of the argument's help, in the words of a page, and the others."""
+        return in_two(helped(self.argument.help))
 
     @property
     def is_needed(self) -> bool:
@@ -121,28 +111,18 @@ def fields_of(about: type[Question], site: Site) -> list[Field]:
 
 @dataclass(slots=True)
 class Form:
-    """What was typed, read: the arguments of a question, or why there are none.
-
-    Attributes:
-        typed: the texts, by the names of the inputs.
-        arguments: of the question's method, without epsilon; those that have their defaults are left out.
-        errors: a sentence for each field that is wrong, by its name; "" for the whole question.
-        missing: names of fields that are still needed.
-        understood: how each list was read, by the name of its field.
-        epsilon: what is to be spent; None: it is missing or wrong.
-        people: how many people are supposed to be in the table.
-    """
+    """What was typed, read: the arguments of a question, or why there are none. All but these is by names of fields."""
 
     about: type[Question]
     site: Site
     fields: list[Field]
-    typed: dict[str, str]
-    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
-    errors: dict[str, str] = field(default_factory=dict[str, str])
-    missing: list[str] = field(default_factory=list[str])
-    understood: dict[str, str] = field(default_factory=dict[str, str])
-    epsilon: float | None = None
-    people: int | None = None
+    typed: dict[str, str]  # by the names of the inputs
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])  # without epsilon and what has its default
+    errors: dict[str, str] = field(default_factory=dict[str, str])  # "" for the whole question
+    missing: list[str] = field(default_factory=list[str])  # what is still needed
+    understood: dict[str, str] = field(default_factory=dict[str, str])  # how each list was read
+    epsilon: float | None = None  # None: it is missing or wrong
+    people: int | None = None  # how many are supposed to be in the table
 
     @classmethod
     def read(cls, about: type[Question], site: Site, typed: Mapping[str, str] | None = None) -> Form:

@@ -164,21 +164,14 @@ class PageRequest(Work):
 
 @dataclass(slots=True)
 class Pages:
-    """What all pages need: what they are about now, and all questions of this process.
-
-    Attributes:
-        folder: whose tables can be chosen; None: the table was named in the command.
-        asked, looked: the questions, and what reads the rows for the holder's eyes, by their ids.
-        picture: of the latest answer that was looked at, with its id: a page and its picture come one after the other.
-        start: what the command said of every table.
-    """
+    """What all pages need: what they are about now, and all questions of this process."""
 
     site: Site
-    folder: Folder | None = None
+    folder: Folder | None = None  # whose tables can be chosen; None: the table was named in the command
     asked: dict[str, PageRequest] = field(default_factory=dict[str, PageRequest])
-    looked: dict[str, Work] = field(default_factory=dict[str, Work])
-    picture: tuple[str, str] = "", ""
-    start: Site = field(init=False)
+    looked: dict[str, Work] = field(default_factory=dict[str, Work])  # what reads rows for the holder's eyes
+    picture: tuple[str, str] = "", ""  # of the latest answer, with its id: a page and its picture follow each other
+    start: Site = field(init=False)  # what the command said of every table
     _lock: Any = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:

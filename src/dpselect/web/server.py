@@ -44,23 +44,14 @@ _FILES = {"style.css": "text/css", "page.js": _SCRIPT, "htmx.min.js": _SCRIPT, "
 def serve(
     site: Site,
     *,
-    folder: Folder | None = None,
+    folder: Folder | None = None,  # whose tables can be chosen; None: that of `site` alone
     host: str = "127.0.0.1",
-    port: int = 0,
-    reachable: bool = False,
+    port: int = 0,  # any that is free
+    reachable: bool = False,  # whether the host may be an address that others can reach
     browser: bool = True,
-    say: Callable[[str], None],
+    say: Callable[[str], None],  # to the person who started it
 ) -> None:
-    """Serve the pages until Ctrl-C.
-
-    Args:
-        site: what they are about; checked before anything is opened.
-        folder: whose tables can be chosen; None: the table of `site` alone.
-        host, port: where to listen; port 0 is any that is free.
-        reachable: whether `host` may be an address that others can reach.
-        browser: whether to open the browser.
-        say: gets the lines for the person who started it.
-    """
+    """Serve the pages until Ctrl-C. What they are about is checked before anything is opened."""
     if host not in LOOPBACK and not reachable:
         hint = "Others could then see the pages. If only those who may can reach it: --i-know-who-can-reach-this."
         raise InvalidParameterError("host", Shown(repr(host)), "127.0.0.1, which only this machine can reach", hint)

@@ -50,18 +50,10 @@ class Folder:
 
 @dataclass(kw_only=True)
 class Site:
-    """The public arguments that all pages share.
+    """The public arguments that all pages share: those of `dpselect.Dataset`, and what is only known here."""
 
-    Attributes:
-        source, unit: as for `dpselect.Dataset`, the source as a text; None: still to be chosen.
-        folder: that `source` is a table of; None: it was named in the command.
-        table, neighbours, format, memory_limit, source_name, times, ledger, account: as for `dpselect.Dataset`.
-        people: how many people are supposed to be in the table, as it was last typed or released.
-        id: tells forms of this table from those of another one.
-    """
-
-    source: str | None = None
-    folder: Folder | None = None
+    source: str | None = None  # None: still to be chosen, like the unit
+    folder: Folder | None = None  # that the source is a table of; None: it was named in the command
     unit: str | EachRow | None = None
     table: str | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
@@ -71,8 +63,8 @@ class Site:
     times: Times = Times.DAY
     ledger: Ledger | None = None
     account: str | None = None
-    people: str = ""
-    id: str = field(default_factory=lambda: secrets.token_hex(4), init=False)
+    people: str = ""  # how many are supposed to be in the table, as it was last typed or released
+    id: str = field(default_factory=lambda: secrets.token_hex(4), init=False)  # tells its forms from those of another
     _known: dict[str, Any] = field(default_factory=dict[str, Any], init=False, repr=False, compare=False)
     _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
 

@@ -38,22 +38,15 @@ _OF_ACCOUNT = (
 
 @dataclass(slots=True)
 class Opened:
-    """A table that is being chosen, without a unit, and what was typed so far.
-
-    Attributes:
-        words, limits: the fields of a format that this kind of file has, and of a new account.
-        columns: names of the columns; empty if the table cannot be read.
-        accounts: open accounts of the ledger in the folder; None: the command named an account.
-        errors: a sentence for each field that is wrong, by its name.
-    """
+    """A table that is being chosen, without a unit, and what was typed so far."""
 
     site: Site
     typed: Typed
-    words: list[Field]
-    columns: list[str] = field(default_factory=list[str])
-    accounts: list[Account] | None = None
-    errors: dict[str, str] = field(default_factory=dict[str, str])
-    limits: Sequence[Field] = tuple(map(Field, _OF_ACCOUNT))
+    words: list[Field]  # of a format that this kind of file has
+    columns: list[str] = field(default_factory=list[str])  # none if the table cannot be read
+    accounts: list[Account] | None = None  # open ones of the ledger in the folder; None: the command named one
+    errors: dict[str, str] = field(default_factory=dict[str, str])  # by the names of fields
+    limits: Sequence[Field] = tuple(map(Field, _OF_ACCOUNT))  # of a new account
 
     def text(self, name: str) -> str:
         """What an input shows."""
