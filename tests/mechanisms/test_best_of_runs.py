@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import random
@@ -27,7 +28,7 @@ from dpselect.accounting import (
 )
 from dpselect.accounting.events import expected_runs
 from dpselect.errors import ChargeRefusedError, InvalidCandidatesError, InvalidEventError, InvalidParameterError
-from dpselect.mechanisms.run_counts import RunCount, gamma_for, negative_binomial
+from dpselect.mechanisms.best_of_runs import RunCount, gamma_for
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.slow import SLOW
 
@@ -55,28 +56,41 @@ def drawn(law: RunCount, most: int, first: int = 1) -> np.ndarray:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("eta", "gamma"), [(1.0, 0.25), (0.0, 0.1), (0.5, 0.3), (-0.5, 0.05), (3.0, 0.5)])
 def test_the_number_of_runs_has_its_law(eta: float, gamma: float) -> None:
-    tally = drawn(negative_binomial(eta, gamma), 6)
+    tally = drawn(RunCount(eta, gamma), 6)
     assert p_value(tally, exact_law(eta, gamma, 6)) > NEVER
     assert p_value(tally, exact_law(eta, min(0.9, 8.0 * gamma), 6)) < NEVER
 
 
 def test_large_numbers_are_drawn_too() -> None:
-    assert sum(negative_binomial(1.0, 0.01).draw() or 0 for _ in range(40)) < 40 * 400
+    assert sum(RunCount(1.0, 0.01).draw() or 0 for _ in range(40)) < 40 * 400
 
 
-def test_coins_that_the_first_digits_do_not_decide() -> None:
-    """Bounds at more digits lie within those at fewer, and close in on the probability."""
-    from dpselect.mechanisms.run_counts import _Walk
+@pytest.mark.parametrize("eta", [-0.5, 0.0, 0.5, 3.0])
+def test_bounds_close_in_on_the_probabilities(eta: float) -> None:
+    """Bounds at more digits lie within those at fewer."""
+    law = np.cumsum(exact_law(eta, 0.1, 9)[:9])
+    coarse, fine = (itertools.islice(RunCount(eta, 0.1).reached(digits), 9) for digits in (60, 300))
+    for (low, high), (lower, higher), chance in zip(coarse, fine, law, strict=True):
+        assert (low << 240) <= lower <= higher <= (high << 240)
+        assert higher - lower < 2**10
+        assert low / 2.0**60 == pytest.approx(chance, rel=1e-12)
 
-    walk = _Walk(negative_binomial(0.0, 0.1), 192)
-    for _ in range(4):
-        walk.step()
-    low, high = walk.bounds(60)
-    lower, higher = walk.bounds(300)
-    assert (low << 240) <= lower <= higher <= (high << 240)
-    assert higher - lower < 2**10
-    law = exact_law(0.0, 0.1, 5)
-    assert low / 2.0**60 == pytest.approx(law[4] / (1.0 - law[:4].sum()), rel=1e-12)
+
+@pytest.mark.parametrize(("first", "then", "count"), [(-1, 5, 1), (0, 1, 2)])
+def test_digits_that_do_not_decide_are_followed_by_more(
+    first: int, then: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P(K <= 1) is 1/4, which the first digits of U are beside: only in those that follow its bounds are closer."""
+
+    def reached(_: object, digits: int) -> list[tuple[int, int]]:
+        quarter, one = 1 << (digits - 2), 1 << digits
+        return [(quarter - 1, quarter + (digits < 300)), (one, one)]
+
+    digits = iter([2**190 + first, then])
+    monkeypatch.setattr("dpselect.mechanisms.best_of_runs.uniform_below", lambda _: next(digits))
+    monkeypatch.setattr(RunCount, "reached", reached)
+    assert RunCount(1.0, 0.25).draw() == count
+    assert list(digits) == []
 
 
 @pytest.mark.parametrize("eta", [-0.5, 0.0, 0.5, 1.0, 7.0])

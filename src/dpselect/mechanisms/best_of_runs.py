@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from functools import lru_cache, partial
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -17,14 +19,17 @@ from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent, Event, PrivateCandidatesEvent, compose
 from dpselect.accounting.events import checked_event, expected_runs, has_direction, shape_of_runs
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.checks import delta_below_one, exact_number, function, positive_count, positive_epsilon
+from dpselect.checks import delta_below_one, exact_number, function, one_of, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import MechanismValue, explained
-from dpselect.mechanisms.run_counts import LawName, RunCount, gamma_for, law_named, negative_binomial
+from dpselect.mechanisms.numbers import Enclosed, exp_minus_in_digits, log_in_digits, uniform_below
 from dpselect.mechanisms.scores import Pick, all_candidates
 
 Configuration = TypeVar("Configuration")
+LawName = Literal["geometric", "logarithmic", "negative_binomial"]
 
+_SHAPES: dict[LawName, float] = {"geometric": 1.0, "logarithmic": 0.0, "negative_binomial": 0.5}
+_MOST_RUNS = 10**6  # expected at most
 _GENERATORS = {("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "BitGenerator")}
 
 
@@ -42,6 +47,82 @@ class BestRun(NamedTuple, Generic[Configuration]):
     output: Any
     configuration: Configuration
     failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """The number K of runs, negative binomial without 0: logarithmic if `eta` is 0, geometric if it is 1.
+
+    Proof: ``proofs/private_candidates.md``, claim 5.
+    """
+
+    eta: float
+    gamma: float
+
+    def draw(self, *, at_most: int | None = None) -> int | None:
+        """The first k with U below P(K <= k), U uniform; None if it is above `at_most`."""
+        digits = place = 0
+        while True:  # U has these binary digits, and is below the next number with as many
+            place, digits = place << _DIGITS | uniform_below(1 << _DIGITS), digits + _DIGITS
+            for count, (low, high) in enumerate(self.reached(digits), 1):
+                if place < low:
+                    return count
+                if place < high:
+                    break
+                if count == at_most:
+                    return None
+
+    def reached(self, digits: int) -> Iterator[tuple[int, int]]:
+        """Bounds of P(K <= k) for k = 1, 2, ..., in whole numbers of 2^-digits.
+
+        >>> next(RunCount(1.0, 0.25).reached(10))
+        (256, 256)
+        """
+        start = _first_chance(Fraction(self.eta), Fraction(self.gamma), digits)
+        (above, below), (more, of) = (1 - Fraction(self.gamma)).as_integer_ratio(), self.eta.as_integer_ratio()
+        low, high = math.floor(start[0] * (1 << digits)), math.ceil(start[1] * (1 << digits))
+        least = most = 0
+        for k in itertools.count(1):
+            least, most = least + low, most + high
+            yield least, most
+            grows, falls = above * (k * of + more), below * of * (k + 1)  # P(K = k + 1) over P(K = k)
+            low, high = low * grows // falls, -(-high * grows // falls)
+
+
+_DIGITS = 192  # of U, at first; few draws need more
+_MORE_DIGITS = 62  # decimal digits beside a third of the binary ones: beyond those that differences lose
+
+
+@lru_cache(maxsize=64)
+def _first_chance(eta: Fraction, gamma: Fraction, digits: int) -> Enclosed:
+    """Bounds of P(K = 1), closer the more binary digits are asked for."""
+    if eta == 1:
+        return gamma, gamma
+    high, low = (-each for each in log_in_digits(gamma, digits // 3 + _MORE_DIGITS))
+    if eta == 0:
+        return (1 - gamma) / high, (1 - gamma) / low
+    ends = (eta * low, eta * high)
+    grown = [exp_minus_in_digits(-end, digits // 3 + _MORE_DIGITS) for end in (min(ends), max(ends))]
+    found = [eta * (1 - gamma) / (each - 1) for each in (grown[0][0], grown[1][1])]
+    return min(found), max(found)
+
+
+def gamma_for(expected: float, eta: float) -> float:
+    """The gamma at which about so many runs are expected: a multiple of 2^-60.
+
+    >>> gamma_for(4.0, 1.0), round(expected_runs(0.0, gamma_for(10.0, 0.0)), 6)
+    (0.25, 10.0)
+    """
+    low, high = 2.0**-50, 1.0 - 2.0**-50
+    if not 1.0 < expected <= _MOST_RUNS or expected_runs(eta, low) < expected:
+        reachable = f"a number above 1, at most {_MOST_RUNS:,}"
+        raise InvalidParameterError("expected_runs", expected, reachable, "A law without an end is refused.")
+    if eta == 1.0:
+        return round(2.0**60 / expected) / 2.0**60
+    for _ in range(200):
+        middle = math.sqrt(low * high) if high < 0.1 else low + (high - low) / 2.0
+        low, high = (middle, high) if expected_runs(eta, middle) > expected else (low, middle)
+    return round(high * 2.0**60) / 2.0**60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +157,6 @@ class BestOfRuns(MechanismValue):
     cap: int | None = None
     delta: float = 0.0
     _count: RunCount = field(init=False, repr=False, compare=False)
-    _shape: float = field(init=False, repr=False, compare=False)
-    _gamma: float = field(init=False, repr=False, compare=False)
     _event: Event = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -87,43 +166,37 @@ class BestOfRuns(MechanismValue):
         if self.cap is not None:
             self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
         self._set(delta=delta_below_one(self.delta))
-        name, shape = law_named(self.law, self.eta)
-        if self.eta is not None:
-            shape = shape_of_runs(self.eta)
-        expected = "a finite number above 1"
-        runs = float(exact_number(self.expected_runs, "expected_runs", expected=expected))
-        gamma = gamma_for(runs, shape)
-        self._set(law=name, expected_runs=runs, _count=negative_binomial(shape, gamma), _shape=shape, _gamma=gamma)
+        law = cast(LawName, one_of(self.law, "law", _SHAPES))
+        if self.eta is not None and law != "negative_binomial":
+            raise InvalidParameterError("eta", self.eta, "none, except with law='negative_binomial'")
+        shape = _SHAPES[law] if self.eta is None else shape_of_runs(self.eta)
+        runs = float(exact_number(self.expected_runs, "expected_runs", expected="a finite number above 1"))
+        self._set(law=law, expected_runs=runs, _count=RunCount(shape, gamma_for(runs, shape)))
         self._set(_event=self._cost())
 
     def _cost(self) -> Event:
+        eta, gamma = self._count.eta, self._count.gamma
+        pure = partial(PrivateCandidatesEvent, eta=eta, gamma=gamma)
         if self.epsilon_per_run is not None:
             if self.delta:
                 raise InvalidParameterError("delta", self.delta, "0 with `epsilon_per_run`: give `event_per_run`")
             self._set(epsilon_per_run=positive_epsilon(self.epsilon_per_run, "epsilon_per_run"))
-            epsilon = self.epsilon_per_run
-        else:
-            run = checked_event(self.event_per_run, "event_per_run")
-            if has_direction(run):  # which the cost of all runs would lose
-                hint = "Give epsilon_per_run, if a unit is added or removed."
-                got = Shown(f"<{type(run).__name__}>")
-                raise InvalidParameterError("event_per_run", got, "an event without a LossIntervalEvent", hint)
-            if self.delta:
-                return self._with_delta(run)
+            return pure(epsilon=self.epsilon_per_run)
+        run = checked_event(self.event_per_run, "event_per_run")
+        if has_direction(run):  # which the cost of all runs would lose
+            hint = "Give epsilon_per_run, if a unit is added or removed."
+            got = Shown(f"<{type(run).__name__}>")
+            raise InvalidParameterError("event_per_run", got, "an event without a LossIntervalEvent", hint)
+        if not self.delta:
             if run.delta:
                 raise InvalidParameterError("delta", self.delta, "a number above 0, because a run has one")
-            epsilon = compose([run]).epsilon(0.0)
-        return PrivateCandidatesEvent(epsilon=epsilon, eta=self._shape, gamma=self._gamma)
-
-    def _with_delta(self, run: Event) -> Event:
-        total = candidates_epsilon(run, eta=self._shape, gamma=self._gamma, delta=self.delta)
+            return pure(epsilon=compose([run]).epsilon(0.0))
+        total = candidates_epsilon(run, eta=eta, gamma=gamma, delta=self.delta)
         if math.isinf(total):
             hint = "A run's own delta times the expected number of runs has to be below it."
             raise InvalidParameterError("delta", self.delta, "a larger number", hint)
-        if not run.delta:
-            pure = PrivateCandidatesEvent(epsilon=run.epsilon, eta=self._shape, gamma=self._gamma)
-            if pure.epsilon <= total:
-                return pure
+        if not run.delta and (event := pure(epsilon=run.epsilon)).epsilon <= total:
+            return event
         return ApproximateEvent(epsilon=total, delta=self.delta)
 
     @property
@@ -167,7 +240,7 @@ class BestOfRuns(MechanismValue):
 
     def __str__(self) -> str:
         law = self.law.replace("_", " ")
-        law += f", eta = {self._shape:g}" if self.law == "negative_binomial" else ""
+        law += f", eta = {self._count.eta:g}" if self.law == "negative_binomial" else ""
         each = f"epsilon = {self.epsilon_per_run:g}" if self.epsilon_per_run is not None else repr(self.event_per_run)
         delta = f", delta = {self._event.delta:g}" if self._event.delta else ""
         cap = f" More than {self.cap:,} runs: nothing is released." if self.cap is not None else ""
