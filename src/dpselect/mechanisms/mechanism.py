@@ -6,7 +6,7 @@ import abc
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from inspect import cleandoc
@@ -91,9 +91,6 @@ _ERRORS = {
 _REFUSED = "InvalidParameterError: an argument is out of range, or contradicts another one."
 
 _Explained = TypeVar("_Explained", bound=Callable[..., Any])
-_AFTER_ARGUMENTS = re.compile(r"^(?:Returns:|Raises:|Attributes:|Proof|Source|>>> )", re.MULTILINE)
-_AFTER_ERRORS = re.compile(r"^(?:Attributes:|Proof|Source|>>> )", re.MULTILINE)
-_SECTION = r"^{}:\n((?:    .*\n?|\n(?=    ))*)"
 
 
 def explained(thing: _Explained) -> _Explained:
@@ -111,20 +108,16 @@ def explained(thing: _Explained) -> _Explained:
     """
     it: Any = thing
     if not isinstance(it, type):
-        names = _parameters(it)
+        names = it.__code__.co_varnames[: it.__code__.co_argcount + it.__code__.co_kwonlyargcount]
         _complete(it, names, OF_CALLS if names[:1] in (("self",), ("cls",)) else OF_MECHANISMS | OF_CALLS)
         return thing
-    members: dict[str, Any] = dict(vars(it))
-    functions = {name: getattr(member, "__func__", member) for name, member in members.items()}  # of class methods, too
-    public = {name: each for name, each in functions.items() if isinstance(each, FunctionType) and name[0] != "_"}
-    for function in public.values():
-        explained(function)
-    _complete(it, _parameters(it.__init__) if "__init__" in members else _fields(it), OF_MECHANISMS)
+    for name, member in vars(it).items():
+        function = getattr(member, "__func__", member)  # of class methods, too
+        if isinstance(function, FunctionType) and name[0] != "_":
+            explained(function)
+    if "__init__" not in vars(it):  # else it is complete: a dataclass with slots is made twice
+        _complete(it, _fields(it), OF_MECHANISMS)
     return thing
-
-
-def _parameters(of: Any) -> tuple[str, ...]:
-    return of.__code__.co_varnames[: of.__code__.co_argcount + of.__code__.co_kwonlyargcount]
 
 
 def _fields(of: type) -> tuple[str, ...]:
@@ -134,49 +127,37 @@ def _fields(of: type) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if not name.startswith("_") and name not in made)
 
 
-def _complete(thing: Any, names: Iterable[str], known: Mapping[str, str]) -> None:
+def _complete(thing: Any, names: Sequence[str], known: Mapping[str, str]) -> None:
     written = vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
-    if not written or "rgs and Raises:" in written or not (shared := [name for name in names if name in known]):
+    shared = {name: f"{name}: {known[name]}" for name in names if name in known}
+    if not written or not shared:
         return
-    text = cleandoc(written) + "\n"
-    found = _found(text, "Args")
-    own = ", ".join(_entries(found.group(1))).split(", ") if found else []
-    text = _with_section(text, "Args", _AFTER_ARGUMENTS, {name: f"{name}: {known[name]}" for name in shared}, names)
-    sure = [name for name in shared if name not in own or name not in _ERRORS]
-    errors = {said.partition(":")[0]: said for said in (_ERRORS.get(name, _REFUSED) for name in sure)}
-    thing.__doc__ = _with_section(text, "Raises", _AFTER_ERRORS, errors, ())
-
-
-def _found(text: str, title: str) -> re.Match[str] | None:
-    return re.search(_SECTION.format(title), text, re.MULTILINE)
+    text, own = _with_section(cleandoc(written), "Args", shared, names, before="Returns:|Raises:|Attributes:")
+    # Of what a docstring explains itself, it says itself when it is refused.
+    refused = [_ERRORS.get(name, _REFUSED) for name in shared if name not in own or name not in _ERRORS]
+    errors = {said.partition(":")[0]: said for said in refused}
+    thing.__doc__, _ = _with_section(text, "Raises", errors, (), before="Attributes:")
 
 
 def _with_section(
-    text: str, title: str, after: re.Pattern[str], shared: Mapping[str, str], order: Iterable[str]
-) -> str:
-    """The section with what it says itself, and with what is missing there; without one, where one belongs."""
-    found = _found(text, title)
-    own = {} if found is None else _entries(found.group(1))
-    missing = {name: said for name, said in shared.items() if not any(name in key.split(", ") for key in own)}
-    if not missing:
-        return text
-    lines = own | {
-        name: fill(said, 116, initial_indent="    ", subsequent_indent="        ") for name, said in missing.items()
-    }
-    first = [*(name for name in lines if name not in order), *(name for name in order if name in lines)]
-    block = f"{title}:\n" + "\n".join(lines[name] for name in first) + "\n"
-    if found is not None:
-        return text[: found.start()] + block + ("\n" if found.group(1).endswith("\n\n") else "") + text[found.end() :]
-    place = after.search(text)
-    if place is None:
-        return f"{text}\n{block}"
-    return f"{text[: place.start()]}{block}\n{text[place.start() :]}"
-
-
-def _entries(section: str) -> dict[str, str]:
-    """What a section says, by the name before each colon."""
-    parts = re.split(r"^(?=    \S)", section.rstrip(), flags=re.MULTILINE)
-    return {part.partition(":")[0].strip(): part.rstrip() for part in parts if part.strip()}
+    text: str, title: str, shared: Mapping[str, str], order: Sequence[str], *, before: str
+) -> tuple[str, list[str]]:
+    """The text with a section that says what it says itself, and what is missing; and the names in the former."""
+    found = re.search(rf"^{title}:\n((?:    .*\n?|\n(?=    ))*)", text, re.MULTILINE)
+    parts = re.split(r"^(?=    \S)", found[1], flags=re.MULTILINE) if found else []
+    lines = {part.partition(":")[0].strip(): part.rstrip() for part in parts if part.strip()}
+    own = ", ".join(lines).split(", ")
+    for name, said in shared.items():
+        if name not in own:
+            lines[name] = fill(said, 116, initial_indent="    ", subsequent_indent="        ")
+    if not lines:
+        return text, own
+    at = {name: place for place, name in enumerate(order)}
+    in_order = sorted(lines, key=lambda names: at.get(names.partition(",")[0], 0))
+    section = f"{title}:\n" + "\n".join(lines[names] for names in in_order)
+    place = found or re.search(rf"^(?=(?:{before}|Proof|Source|>>> ))|\Z", text, re.MULTILINE)
+    head, rest = text[: place.start()].rstrip(), text[place.end() :].strip("\n")  # pyright: ignore[reportOptionalMemberAccess]
+    return "\n\n".join(part for part in (head, section, rest) if part), own
 
 
 class MechanismValue:

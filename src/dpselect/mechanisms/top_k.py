@@ -102,8 +102,8 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
         return self._sampler.once(scores, self.k).tolist()
 
 
-@explained
 @dataclass(frozen=True, slots=True, kw_only=True)
+@explained
 class TopKPlan(SelectsSeveral):
     """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
 
