@@ -11,11 +11,21 @@ from functools import partial
 import numpy as np
 
 from dpselect.accounting import ApproximateEvent
+from dpselect.accounting.rounding import fraction_down
 from dpselect.checks import positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noise import whole_values
-from dpselect.mechanisms.numbers import Enclosed, IntArray, exp_minus, first_count, heads, uniform_subset
+from dpselect.mechanisms.numbers import (
+    Enclosed,
+    IntArray,
+    exp_minus,
+    exp_minus_in_digits,
+    first_count,
+    heads,
+    log_in_digits,
+    uniform_subset,
+)
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
 
@@ -98,25 +108,13 @@ def divided(epsilon: float, delta: float, values: int) -> tuple[Fraction, Fracti
     """
     if values == 1:
         return Fraction(epsilon), Fraction(delta)
-    share = -math.expm1(math.log1p(-delta) / values) * (1.0 + 2.0**-50)
-    while share > 0.0 and not _suffices(Fraction(share), Fraction(delta), values):
-        share = math.nextafter(share, 0.0)
+    digits = 40 + len(str(values)) - math.floor(math.log10(delta))
+    _, kept = log_in_digits(1 - Fraction(delta), digits)
+    share = fraction_down(1 - exp_minus_in_digits(-kept / values, digits)[1])
     if share == 0.0:
         hint = "Each of the values of a unit gets a part of it."
         raise InvalidParameterError("delta", delta, "a number large enough to be divided", hint)
     return Fraction(epsilon) / values, Fraction(share)
-
-
-def _suffices(share: Fraction, delta: Fraction, values: int) -> bool:
-    """Whether (1 - share)^values >= 1 - delta, by a power that is rounded down at each step."""
-    bits = _GUARD_BITS + 64 + _bits_below_one(delta) + values.bit_length()
-    power, factor, left = 1 << bits, math.floor((1 - share) * (1 << bits)), values
-    while left:
-        if left & 1:
-            power = power * factor >> bits
-        factor = factor * factor >> bits
-        left >>= 1
-    return power >= (1 - delta) * (1 << bits)
 
 
 def _bits_below_one(number: Fraction) -> int:
@@ -184,8 +182,8 @@ class PartitionSelection(UnlistedValues):
     Proof: ``proofs/partition_selection.md``. Source: Desfontaines, Voss, Gipson & Mandayam (2022).
 
     >>> mechanism = PartitionSelection(epsilon=1.0, delta=1e-6)
-    >>> mechanism.count_needed(0.5), mechanism.certain_count, mechanism.select([1000, 0, 200]).tolist()
-    (14, 28, [0, 2])
+    >>> mechanism.count_needed(0.5), mechanism.select([1000, 0, 200]).tolist()
+    (14, [0, 2])
     """
 
     _law: PartitionLaw = field(init=False, repr=False, compare=False)
@@ -203,11 +201,6 @@ class PartitionSelection(UnlistedValues):
 
     def count_needed(self, chance: float) -> int:
         return self._law.first_reaching(Fraction(probability(chance, "chance")))
-
-    @property
-    def certain_count(self) -> int:
-        """The smallest number of units at which a value is named for certain, at most 2^63 - 1."""
-        return self._law.first_reaching(Fraction(1))
 
     def select(self, counts: ScoresLike) -> IntArray:
         numbers = whole_values(counts)

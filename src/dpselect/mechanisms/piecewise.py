@@ -229,56 +229,34 @@ class FallLaw:
     linear: FloatArray
     quadratic: FloatArray
 
-    def _log_masses(self) -> tuple[FloatArray, float]:
-        """Logarithms of half the integrals over the pieces, -inf for those of no length, and of their sum."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.diff(self.edges / 2.0)) + _log_integral(self.linear, self.quadratic) - self.depth
-        return logs, float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
-
     def masses(self) -> FloatArray:
         """Probability of each piece, in their order."""
-        logs, total = self._log_masses()
-        return np.exp(logs - total)
-
-    def pdf(self, points: npt.ArrayLike) -> FloatArray:
-        """Density at each of `points`; at a breakpoint, that of the piece above; 0 outside. May be infinite."""
-        at = plain_points(points)
-        piece, share = self._placed(at)
-        with np.errstate(over="ignore"):
-            inside = np.exp(-self.depth[piece] - self._fall(share, piece) - self._log_masses()[1]) / 2.0
-        return np.where((at >= self.edges[0]) & (at <= self.edges[-1]), inside, 0.0)
+        with np.errstate(divide="ignore"):  # pieces of no length have no mass
+            logs = np.log(np.diff(self.edges / 2.0)) + _log_integral(self.linear, self.quadratic) - self.depth
+        masses = np.exp(logs - logs.max())
+        return masses / masses.sum()
 
     def cdf(self, points: npt.ArrayLike) -> FloatArray:
         """Probability of a point not above each of `points`, with an error of about 1e-12."""
         at = plain_points(points)
-        piece, share = self._placed(at)
-        masses = self.masses()
-        sums = np.concatenate([[0.0], np.cumsum(masses)])
-        beyond = self._beyond(share, piece)  # the part of the piece's mass that is farther from its top
-        part = np.where(self.is_upward[piece], 1.0 - beyond, beyond)
-        inside = np.minimum(sums[piece] + masses[piece] * part, 1.0)
-        return np.where(at < self.edges[0], 0.0, np.where(at > self.edges[-1], 1.0, inside))
-
-    def _placed(self, at: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """The piece of each point, and how far it is from the top, as a share of the length."""
         halves = self.edges / 2.0  # whose differences do not overflow
         has_length = np.flatnonzero(np.diff(halves) > 0.0)
         piece = has_length[np.maximum(np.searchsorted(self.edges[has_length], at, side="right") - 1, 0)]
-        low, high = halves[piece], halves[piece + 1]
-        apart = np.where(self.is_upward[piece], at / 2.0 - low, high - at / 2.0)
-        return piece, np.clip(apart / (high - low), 0.0, 1.0)
-
-    def _fall(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            fall = (self.linear[piece] + self.quadratic[piece] * share) * share
-        return np.where(share == 0.0, 0.0, fall)
+        low, high, is_upward = halves[piece], halves[piece + 1], self.is_upward[piece]
+        share = np.clip(np.where(is_upward, at / 2.0 - low, high - at / 2.0) / (high - low), 0.0, 1.0)
+        masses, beyond = self.masses(), self._beyond(share, piece)
+        sums = np.concatenate([[0.0], np.cumsum(masses)])
+        inside = np.minimum(sums[piece] + masses[piece] * np.where(is_upward, 1.0 - beyond, beyond), 1.0)
+        return np.where(at < self.edges[0], 0.0, np.where(at > self.edges[-1], 1.0, inside))
 
     def _beyond(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:
+        """The part of a piece's mass that is farther from its top than a share of its length."""
         linear, quadratic, rest = self.linear[piece], self.quadratic[piece], 1.0 - share
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             slope = np.where(quadratic == 0.0, linear, linear + 2.0 * quadratic * share) * rest
             above = np.log(rest) + _log_integral(slope, quadratic * rest**2)
-            inside = np.exp(above - _log_integral(linear, quadratic) - self._fall(share, piece))
+            fall = np.where(share == 0.0, 0.0, (linear + quadratic * share) * share)
+            inside = np.exp(above - _log_integral(linear, quadratic) - fall)
         return np.where(share == 1.0, 0.0, inside)
 
 

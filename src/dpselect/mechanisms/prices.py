@@ -290,7 +290,7 @@ class PriceMechanism(MechanismValue):
         return self.scale * (logarithm + 1e-12 * (1.0 + math.log(odds.numerator)))
 
     def law(self, offers: ScoresLike) -> FallLaw:
-        """The distribution of the price, if the offers were these; at an offer its density is that above. To plan."""
+        """The distribution of the price, if the offers were these. To plan with public offers."""
         breakpoints, counts = self._demand(offers)
         prices, demand = np.repeat(breakpoints, 2)[1:-1], np.repeat(counts, 2)
         lines = PiecewiseLinearMechanism(epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=True)
