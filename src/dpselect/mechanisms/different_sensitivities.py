@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, on
 from dpselect.mechanisms.mechanism import MechanismValue, SelectsOne
 from dpselect.mechanisms.numbers import FloatArray, IntArray, gauss_legendre
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
-from dpselect.mechanisms.scores import Gaps, ScoresLike, exact_doubles, native_scores
+from dpselect.mechanisms.scores import Gaps, ScoresLike, exact_doubles, members_of
 from dpselect.privacy import Neighbours
 
 Rule = Literal["generalized", "own_scales", "largest"]
@@ -171,12 +171,8 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
 
 def _checked_sensitivities(given: object) -> FloatArray:
     """As doubles that nobody else can change."""
-    members = _members(given)
-    if len(members) == 0:
-        raise InvalidParameterError("sensitivities", Shown(f"<{type(given).__name__}>"), _EXPECTED)
-    kinds = {members.dtype.type} if isinstance(members, np.ndarray) else set(map(type, members))
-    are_floats = kinds <= {float, np.float64, np.float32, np.float16}
-    found = np.array(members, dtype=np.float64) if are_floats else np.zeros(len(members))
+    members, doubles = members_of(given, "sensitivities", _EXPECTED)
+    found = np.zeros(len(members)) if doubles is None else doubles
     if not (found.min() > 0.0 and found.max() < math.inf):  # NaN is neither
         for place, each in enumerate(members):
             try:
@@ -186,20 +182,6 @@ def _checked_sensitivities(given: object) -> FloatArray:
                 raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
     found.flags.writeable = False
     return found
-
-
-def _members(given: object) -> Sequence[object] | npt.NDArray[Any]:
-    """A list or a tuple itself, anything else as an array: none of the members is missing or masked."""
-    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
-        return cast("Sequence[object]", given)
-    if hasattr(given, "iloc"):  # in columns of Python objects pandas keeps fractions
-        given = np.asarray(cast(Any, given).to_numpy())
-    if type(given) is np.ndarray and given.ndim == 1:
-        return given
-    try:
-        return native_scores(cast(ScoresLike, given))
-    except InvalidScoresError as error:
-        raise InvalidParameterError("sensitivities", error.got, _EXPECTED, error.hint) from None
 
 
 def _largest_of(count: int, confidence: float) -> float:

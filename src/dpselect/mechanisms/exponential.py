@@ -17,12 +17,11 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.numbers import FloatArray, Law, WorstCase, log_of, native_fraction
-from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores
+from dpselect.mechanisms.scores import EXACTLY_DOUBLES, Gaps, ScoresLike, finite_scores, members_of
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
 _MOST_APART = 2**8192
 """How many times the smallest weight above zero the largest may be: proofs/exact_sampling.md, "Pieces"."""
-_EXACT_IN_DOUBLE = 2**53
 
 
 def exponential_probabilities(x: FloatArray) -> FloatArray:
@@ -79,28 +78,15 @@ class CandidateWeights:
         """
         if isinstance(weights, CandidateWeights):
             return weights
-        if isinstance(weights, Sequence) and not isinstance(weights, str | bytes):
-            members = cast("Sequence[object]", weights)
-            if any(_needs_fractions(each) for each in members):
-                return cls._of_fractions(members)
-        try:
-            found = finite_scores(cast(ScoresLike, weights))
-        except InvalidScoresError as error:
-            raise InvalidParameterError("weights", Shown(error.got), _WEIGHTS) from None
-        doubles = found.astype(np.float64)
-        if found.dtype.kind != "f" and not np.array_equal(doubles.astype(found.dtype), found):
-            return cls._of_fractions(found.tolist())
-        if not (valid := doubles >= 0.0).all():
-            place = int(valid.argmin())
-            raise InvalidParameterError("weights", one_of_several(found.tolist()[place], place, found.size), _WEIGHTS)
-        if not doubles.any():
-            raise InvalidParameterError("weights", Shown(f"<{doubles.size} zeros>"), _WEIGHTS)
-        doubles = doubles + 0.0  # no negative zero, and a copy that nobody else can change
+        members, doubles = members_of(weights, "weights", _WEIGHTS)
+        if doubles is None or not (doubles.min() >= 0.0 and 0.0 < doubles.max() < math.inf):  # NaN is neither
+            return cls._of_fractions(members)
+        doubles += 0.0  # no negative zero
         doubles.flags.writeable = False
         return cls(doubles)
 
     @classmethod
-    def _of_fractions(cls, members: Sequence[object]) -> CandidateWeights:
+    def _of_fractions(cls, members: Sequence[Any]) -> CandidateWeights:
         found = [_exact(each) for each in members]
         for place, each in enumerate(found):
             if each is None or each < 0:
@@ -184,20 +170,12 @@ def unlike(count: int, expected: int) -> InvalidScoresError:
     return InvalidScoresError("scores", Shown(f"<{count} scores>"), f"{expected} scores, one for each weight")
 
 
-def _needs_fractions(weight: object) -> bool:
-    if isinstance(weight, bool | np.bool_):
-        return True  # refused there
-    if isinstance(weight, int):
-        return not -_EXACT_IN_DOUBLE <= weight <= _EXACT_IN_DOUBLE
-    return isinstance(weight, Rational) and not isinstance(weight, np.integer)
-
-
 def _exact(weight: object) -> Fraction | None:
     if isinstance(weight, bool | np.bool_):
         return None
     if isinstance(weight, Rational):
         return Fraction(int(weight.numerator), int(weight.denominator))
-    if isinstance(weight, float | np.floating):
+    if isinstance(weight, EXACTLY_DOUBLES):
         number = float(cast(float, weight))
         return Fraction(number) if math.isfinite(number) else None
     return None

@@ -52,7 +52,7 @@ _EXPECTED = {
 }
 _EXACT_IN_DOUBLE = 2**53
 _NOT_VECTORS: Any = (str, bytes, bytearray, Mapping, Set)
-_EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
+EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
 _BUFFERS: Any = (array.array, memoryview)
 
 
@@ -161,7 +161,7 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
 
 def _number_kind(kind: type[object]) -> str:
     """``"f"`` or ``"i"`` for the types of number that a list may hold; otherwise nothing."""
-    if issubclass(kind, _EXACTLY_DOUBLES):
+    if issubclass(kind, EXACTLY_DOUBLES):
         return "f"
     if issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64):
         return "i"
@@ -262,6 +262,24 @@ def exact_doubles(scores: ScoresLike) -> npt.NDArray[np.float64]:
         if not np.array_equal(back, found):
             raise _refusal("integers beyond 2^53", "numbers that doubles hold exactly")
     return doubles
+
+
+def members_of(given: Any, name: str, expected: str) -> tuple[Sequence[Any], FloatArray | None]:
+    """What is given for each candidate, at least one and none missing or masked; and a copy, if all are doubles."""
+    members, kind = given, type(cast(object, given))
+    if not issubclass(kind, Sequence) or issubclass(kind, str | bytes):
+        try:  # in columns of Python objects pandas keeps fractions
+            found = given.to_numpy() if hasattr(given, "iloc") else given
+            is_vector = type(cast(object, found)) is np.ndarray and found.ndim == 1
+            members = found if is_vector else cast(Any, native_scores(found))
+        except InvalidScoresError as error:
+            raise InvalidParameterError(name, error.got, expected, error.hint) from None
+    if len(members) == 0:
+        raise InvalidParameterError(name, Shown(f"<{kind.__name__}>"), expected)
+    dtype = getattr(members, "dtype", None)
+    kinds = set(map(type, members)) if dtype is None else {dtype.type}
+    are_doubles = kinds <= {float, np.float64, np.float32, np.float16}
+    return members, np.array(members, dtype=np.float64) if are_doubles else None
 
 
 def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.float64]:
