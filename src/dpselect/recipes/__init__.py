@@ -12,11 +12,11 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.recipes.decision_tree import DecisionTree as DecisionTree
+    from dpselect.recipes.decision_tree import Entropy as Entropy
+    from dpselect.recipes.decision_tree import Gini as Gini
     from dpselect.recipes.decision_tree import GrownTree as GrownTree
+    from dpselect.recipes.decision_tree import MostFrequentClass as MostFrequentClass
     from dpselect.recipes.parents import ParentChoice as ParentChoice
-    from dpselect.recipes.split_scores import Entropy as Entropy
-    from dpselect.recipes.split_scores import Gini as Gini
-    from dpselect.recipes.split_scores import MostFrequentClass as MostFrequentClass
     from dpselect.recipes.synthetic import MWEM as MWEM
     from dpselect.recipes.synthetic import AdaptiveMarginals as AdaptiveMarginals
 else:

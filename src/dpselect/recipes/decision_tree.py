@@ -1,10 +1,19 @@
-"""A decision tree whose splits are selected privately and whose leaves hold noisy counts."""
+"""A decision tree whose splits are selected privately and whose leaves hold noisy counts, and three scores of splits.
+
+A split sends each row of a node to one of its children. The `counts` of scores have shape ``(splits, children,
+classes)``: how many rows of each class go where. A further row reaches just one child of each split, and moves every
+score in the same direction, or not at all. So the scores are *monotone*, and need half the noise that is published for
+them (``proofs/split_scores.md``). Terms with fractions are computed in whole multiples of 1/65536, in such a way that
+the sensitivities hold exactly for what is computed, not only for the formula.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from functools import partial
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +26,106 @@ from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, Permut
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.privacy import Neighbours
 from dpselect.recipes.shared import Selection, array_of, codes_within, shared_selections
-from dpselect.recipes.split_scores import Entropy, Gini, MostFrequentClass, SplitScore
 
-Codes = NDArray[np.int64]
+Counts = NDArray[np.int64]
 Criterion = Literal["max", "gini", "entropy"]
 
 _DEEPEST = 12
+_UNIT = 1 << 16
+_MOST_SQUARED = math.isqrt((1 << 63) - 1)
+"""Rows of a child whose square is within 64 bits: three thousand million. Beyond, Python's whole numbers are used."""
+_MOST_ROWS = 1 << 24
+"""Of the bound on rows of the entropy, whose table of as many entries is kept in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class MostFrequentClass:
+    """How many rows have the most frequent class of their child: minus the training error. Sensitivity 1.
+
+    >>> import numpy as np
+    >>> MostFrequentClass().scores(np.array([[[5, 1], [0, 4]], [[3, 3], [2, 2]]])).tolist()
+    [9, 5]
+    """
+
+    sensitivity: ClassVar[int] = 1
+
+    def scores(self, counts: Counts) -> Counts:
+        # A further row never lowers it: these scores rise together, where the other two fall together.
+        return counts.max(axis=2).sum(axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gini:
+    r"""Minus the sum over the children of :math:`N_j - \sum_c N_{jc}^2 / N_j`. Sensitivity 2 rows.
+
+    >>> import numpy as np
+    >>> (Gini().scores(np.array([[[5, 0], [0, 4]], [[2, 2], [3, 2]]])) / 65536).round(2).tolist()
+    [0.0, -4.4]
+    """
+
+    sensitivity: ClassVar[int] = 2 * _UNIT
+
+    def scores(self, counts: Counts) -> Counts:
+        rows = counts.sum(axis=2)
+        if rows.max(initial=0) > _MOST_SQUARED:  # else a square wraps around, and one row moves a score by any amount
+            counts, rows = counts.astype(object), rows.astype(object)
+        squares, some = (counts * counts).sum(axis=2), np.maximum(rows, 1)
+        whole, left = squares // some, squares % some  # apart, or the product below would leave 64 bits
+        pure = whole * _UNIT - (-left * _UNIT // some)  # rounded up: the impurity is rounded down
+        return (pure - rows * _UNIT).sum(axis=1).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Entropy:
+    r"""Minus the sum over the children of :math:`\sum_c N_{jc} \log_2(N_j / N_{jc})`, in bits.
+
+    Args:
+        most_rows: a public bound on the number of rows, which sets the sensitivity: about ``log2(most_rows) + 1.44``
+            bits. If there are more, the guarantee still holds, and the score grows more slowly beyond the bound.
+
+    Raises:
+        InvalidParameterError: `most_rows` is not a whole number from 2 to 2^24.
+
+    >>> import numpy as np
+    >>> score = Entropy(most_rows=1000)
+    >>> (score.scores(np.array([[[5, 0], [0, 4]], [[2, 2], [3, 3]]])) / 65536).round(2).tolist()
+    [0.0, -10.0]
+    >>> round(score.sensitivity / 65536, 2)
+    11.41
+    """
+
+    most_rows: int
+    _steps: Counts = field(init=False, repr=False, compare=False)
+    _table: Counts = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        most = positive_count(self.most_rows, "most_rows", at_most=_MOST_ROWS)
+        if most < 2:
+            raise InvalidParameterError("most_rows", most, "at least 2")
+        below = np.arange(1.0, most)
+        # What the term N log2 N gains from N to N + 1. The proof needs only that these never fall.
+        gains = np.log2(below + 1.0) + below * np.log1p(1.0 / below) / np.log(2.0)
+        steps = np.maximum.accumulate(np.concatenate([[0], np.rint(gains * _UNIT)]).astype(np.int64))
+        object.__setattr__(self, "most_rows", most)
+        object.__setattr__(self, "_steps", steps)
+        object.__setattr__(self, "_table", np.concatenate([[0], np.cumsum(steps)]))
+
+    @property
+    def sensitivity(self) -> int:
+        return int(self._steps[-1])
+
+    def scores(self, counts: Counts) -> Counts:
+        return (self._terms(counts).sum(axis=2) - self._terms(counts.sum(axis=2))).sum(axis=1)
+
+    def _terms(self, counts: Counts) -> Counts:
+        """N log2 N of each number, and on from the bound in steps as large as the last one."""
+        return (
+            self._table[np.minimum(counts, self.most_rows)] + np.maximum(counts - self.most_rows, 0) * self._steps[-1]
+        )
+
+
+SplitScore = MostFrequentClass | Gini | Entropy
+"""A score of splits, higher is better, in whole numbers; `sensitivity`: the most by which one row changes one score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +139,7 @@ class DecisionTree(MechanismValue):
         bins: how many bins each feature has; public.
         classes: how many classes there are; public.
         depth: levels of splits, from 1 to 12; public.
-        criterion: ``"max"``, ``"gini"`` or ``"entropy"``; see `dpselect.recipes.split_scores`.
+        criterion: ``"max"`` (`MostFrequentClass`), ``"gini"`` (`Gini`) or ``"entropy"`` (`Entropy`).
         most_rows: a public bound on the number of rows, which only ``"entropy"`` needs.
         leaf_share: the part of epsilon that the counts in the leaves cost.
         selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
@@ -75,7 +178,11 @@ class DecisionTree(MechanismValue):
         if not any(each > 1 for each in bins):
             raise InvalidParameterError("bins", Shown(f"<{len(bins)} features>"), "a feature with two bins or more")
         depth = positive_count(self.depth, "depth", at_most=_DEEPEST)
-        score = _score(self.criterion, self.most_rows)
+        one_of(self.criterion, "criterion", get_args(Criterion))
+        if self.criterion == "entropy" and self.most_rows is None:
+            raise InvalidParameterError("most_rows", None, "a public bound on the number of rows, for the entropy")
+        kinds = {"max": MostFrequentClass, "gini": Gini, "entropy": partial(Entropy, self.most_rows or 0)}
+        score = kinds[self.criterion]()
         relation, added = self.neighbours, self.neighbours is Neighbours.ADD_REMOVE
         # A replaced row may stay in a node, whose scores then move in both directions, or leave it for another one,
         # where they move in one each: two runs at half the epsilon.
@@ -143,11 +250,11 @@ class _Cuts:
         ends: shape ``(cuts,)``: the first bin above the cut, among the bins of all features.
     """
 
-    sizes: Codes
-    firsts: Codes
-    features: Codes
-    bins: Codes
-    ends: Codes
+    sizes: Counts
+    firsts: Counts
+    features: Counts
+    bins: Counts
+    ends: Counts
 
     @classmethod
     def of(cls, bins: Sequence[int]) -> _Cuts:
@@ -158,14 +265,14 @@ class _Cuts:
         places = np.arange(len(features)) - (firsts - np.arange(len(sizes)))[features]
         return cls(sizes=sizes, firsts=firsts, features=features, bins=places, ends=firsts[features] + places + 1)
 
-    def cells(self, table: Codes, labels: Codes, classes: int) -> Codes:
+    def cells(self, table: Counts, labels: Counts, classes: int) -> Counts:
         """`table`, overwritten: where each row's bin and class are among all bins and classes."""
         table += self.firsts
         table *= classes
         table += labels[:, np.newaxis]
         return table
 
-    def counts(self, cells: Codes, classes: int) -> Codes:
+    def counts(self, cells: Counts, classes: int) -> Counts:
         """Shape ``(cuts, 2, classes)``: how many of the rows of `cells` are on each side of each cut."""
         size = int(self.sizes.sum())
         found = np.bincount(cells.ravel(), minlength=size * classes).reshape(size, classes)
@@ -184,11 +291,11 @@ class GrownTree:
         counts: shape ``(leaves, classes)``: noisy, so perhaps negative.
     """
 
-    features: Codes
-    cuts: Codes
-    counts: Codes
+    features: Counts
+    cuts: Counts
+    counts: Counts
 
-    def apply(self, codes: NDArray[np.integer]) -> Codes:
+    def apply(self, codes: NDArray[np.integer]) -> Counts:
         """The leaf of each row, from 0, shape ``(rows,)``.
 
         Raises:
@@ -214,21 +321,10 @@ class GrownTree:
         kept[kept.sum(axis=1) == 0.0] = overall
         return kept / kept.sum(axis=1, keepdims=True)
 
-    def predict(self, codes: NDArray[np.integer]) -> Codes:
+    def predict(self, codes: NDArray[np.integer]) -> Counts:
         """The most frequent class of each row's leaf, shape ``(rows,)``.
 
         Raises:
             InvalidDataError: as for `apply`.
         """
         return self.shares().argmax(axis=1)[self.apply(codes)]
-
-
-def _score(criterion: Criterion, most_rows: int | None) -> SplitScore:
-    one_of(criterion, "criterion", get_args(Criterion))
-    if criterion == "max":
-        return MostFrequentClass()
-    if criterion == "gini":
-        return Gini()
-    if most_rows is None:
-        raise InvalidParameterError("most_rows", None, "a public bound on the number of rows, for the entropy")
-    return Entropy(most_rows)

@@ -96,6 +96,9 @@ def distance_from_independence(counts: Counts) -> int:
     return int(np.abs(counts * rows - np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum())
 
 
+_SCORES = {"mutual_information": mutual_information, "F": nearness_to_certainty, "R": distance_from_independence}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentChoice(MechanismValue):
     """Chooses, one after another, an attribute and its parents among those chosen before.
@@ -137,24 +140,19 @@ class ParentChoice(MechanismValue):
         one_of(self.score, "score", get_args(ParentScore))
         if self.score == "F" and set(sizes) != {2}:
             raise InvalidParameterError("score", Shown("'F'"), "another score, as F is for attributes with two values")
+        sensitivities = {"F": 2, "R": max(1, 6 * (rows - 1))}
+        sensitivities["mutual_information"] = mutual_information_sensitivity(rows, binary=max(sizes) <= 2)
         selecting = shared_selections(
             self.selection,
             count=len(sizes) - 1,
             epsilon=self.epsilon,
             delta=self.delta,
-            sensitivity=self._sensitivity(rows, sizes),
+            sensitivity=sensitivities[self.score],
             neighbours=Neighbours.REPLACE_ONE,
         )
         most = min(16, len(sizes) - 1)
         degree = min(2, most) if self.degree is None else positive_count(self.degree, "degree", at_most=most)
         self._set(sizes=sizes, rows=rows, degree=degree, selecting=selecting)
-
-    def _sensitivity(self, rows: int, sizes: tuple[int, ...]) -> int:
-        if self.score == "F":
-            return 2
-        if self.score == "R":
-            return max(1, 6 * (rows - 1))
-        return mutual_information_sensitivity(rows, binary=max(sizes) <= 2)
 
     @property
     def event(self) -> ComposedEvent:
@@ -172,20 +170,16 @@ class ParentChoice(MechanismValue):
         Raises:
             InvalidDataError: another shape or type. Nothing is drawn then.
         """
-        table = codes_within(codes, self.sizes, rows=self.rows)
+        table, score = codes_within(codes, self.sizes, rows=self.rows), _SCORES[self.score]
         chosen: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         while len(chosen) < len(self.sizes):
             known = sorted(attribute for attribute, _ in chosen)
             others = [each for each in range(len(self.sizes)) if each not in known]
             parents = list(itertools.combinations(known, min(cast(int, self.degree), len(known))))
             options = [(child, each) for child in others for each in parents]
-            scores = np.array([self._score(table, child, each) for child, each in options], np.int64)
+            scores = np.array([score(self.counts(table, child, each)) for child, each in options], np.int64)
             chosen.append(options[self.selecting.select(scores)])
         return chosen
-
-    def _score(self, table: Counts, child: int, parents: tuple[int, ...]) -> int:
-        of = {"mutual_information": mutual_information, "F": nearness_to_certainty, "R": distance_from_independence}
-        return of[self.score](self.counts(table, child, parents))
 
     def counts(self, table: Counts, child: int, parents: tuple[int, ...]) -> Counts:
         """How many rows have each value of the child together with each of the parents; private."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,6 @@ _MOST_ROWS = float(1 << 40)
 _MOST_CELLS = 1 << 22
 _FARTHEST = 1 << 62
 """Scores of marginals are cut off here, which moves none by more than before."""
-_EXPECTED_MARGINALS = "one or more tuples of positions of attributes, such as ((0, 1), (1, 2))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,7 @@ class Rounds(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
     measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
+    totalling: GeometricMechanism | None = field(init=False, repr=False, compare=False, default=None)
 
     def _divide(self, epsilon: float, *, sensitivity: int, moved: int) -> None:
         """Spend `epsilon` on all rounds: scores have this sensitivity, and a measurement moves by at most `moved`."""
@@ -58,11 +59,9 @@ class Rounds(MechanismValue):
 
     @property
     def event(self) -> Event:
-        """What all rounds cost, for accounting."""
-        return SequenceEvent(events=self._costs())
-
-    def _costs(self) -> tuple[Event, ...]:
-        return tuple(ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
+        """What one fit costs, for accounting."""
+        rounds = [ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring)]
+        return SequenceEvent(events=(*([self.totalling.event] if self.totalling else []), *rounds))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,21 +87,13 @@ class MWEM(Rounds):
     """
 
     total_share: float = 0.05
-    totalling: GeometricMechanism | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Rounds.__post_init__(self)
-        total, epsilon = probability(self.total_share, "total_share"), self.epsilon
+        part, rest = divided(self.epsilon, probability(self.total_share, "total_share"))
         known = self.neighbours is Neighbours.REPLACE_ONE
-        part, rest = divided(epsilon, total)
-        self._divide(epsilon if known else rest, sensitivity=_UNIT, moved=1)
+        self._divide(self.epsilon if known else rest, sensitivity=_UNIT, moved=1)
         self._set(totalling=None if known else GeometricMechanism(epsilon=part, sensitivity=1))
-
-    @property
-    def event(self) -> Event:
-        """What one histogram costs, for accounting."""
-        total = () if self.totalling is None else (self.totalling.event,)
-        return SequenceEvent(events=(*total, *self._costs()))
 
     def fit(self, counts: NDArray[np.integer], queries: NDArray[np.bool_]) -> NDArray[np.float64]:
         """A histogram that was never of the data, at the cost of `event`.
@@ -267,40 +258,23 @@ class AdaptiveMarginals(Rounds):
         floor = min((1.0 + self.measuring.expected_error) / 8.0, _MOST_ROWS)
         for _ in range(_PASSES):
             for place, noisy in measured.items():
-                attributes = self.marginals[place]
-                ratio = (np.maximum(noisy, 0.0) + floor) / (_summed(fitted, attributes) * rows + floor)
-                fitted = fitted * np.sqrt(_spread(ratio, attributes, len(self.sizes)))
+                ratio = (np.maximum(noisy, 0.0) + floor) / (_summed(fitted, self.marginals[place]) * rows + floor)
+                fitted = fitted * np.sqrt(ratio)
                 fitted = fitted / fitted.sum()
         return fitted
 
 
 def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]:
-    marginals = members_in_order(given, "marginals", expected=_EXPECTED_MARGINALS)
-    if not marginals:
-        raise InvalidParameterError("marginals", Shown("<0 of them>"), _EXPECTED_MARGINALS)
-    try:
-        found = [members_in_order(each, "marginals", expected=_EXPECTED_MARGINALS) for each in marginals]
-        positions = [tuple(whole_number(each, "marginals") for each in attributes) for attributes in found]
-    except InvalidParameterError as error:
-        raise InvalidParameterError("marginals", error.got, _EXPECTED_MARGINALS) from None
-    for attributes in positions:
-        if (
-            not attributes
-            or list(attributes) != sorted(set(attributes))
-            or not 0 <= attributes[0] <= attributes[-1] < count
-        ):
-            expected = f"increasing positions of attributes, from 0 to {count - 1}"
-            raise InvalidParameterError("marginals", Shown(repr(attributes)), expected)
+    expected = f"tuples of increasing positions of attributes, from 0 to {count - 1}, such as ((0, 1), (1, 2))"
+    in_order = partial(members_in_order, name="marginals", expected=expected)
+    found = [in_order(each) for each in in_order(given)]
+    positions = [tuple(whole_number(each, "marginals", expected=expected) for each in marginal) for marginal in found]
+    wrong = [each for each in positions if not each or list(each) != sorted({*range(count)}.intersection(each))]
+    if wrong or not positions:
+        raise InvalidParameterError("marginals", Shown(repr(wrong[0]) if wrong else "<0 of them>"), expected)
     return tuple(positions)
 
 
 def _summed(table: NDArray[np.int64] | NDArray[np.float64], attributes: tuple[int, ...]) -> NDArray[np.int64]:
-    """The marginal of some attributes."""
-    return table.sum(axis=tuple(each for each in range(table.ndim) if each not in attributes))
-
-
-def _spread(marginal: NDArray[np.float64], attributes: tuple[int, ...], count: int) -> NDArray[np.float64]:
-    """The marginal, with a side of length 1 for each of the other attributes."""
-    return marginal.reshape(
-        [marginal.shape[attributes.index(each)] if each in attributes else 1 for each in range(count)]
-    )
+    """The marginal of some attributes, with a side of length 1 for each of the others."""
+    return table.sum(axis=tuple(each for each in range(table.ndim) if each not in attributes), keepdims=True)
