@@ -14,8 +14,7 @@ from dpselect.summaries import PublicBins, PublicCandidates
 
 def numbers(table: Any) -> list[np.ndarray]:
     """Each column of a table, as doubles."""
-    read = reading.numbers(table)
-    return [reading.column(read, place) for place in range(len(read.columns))]
+    return [reading.values_of(each) for each in reading.numbers(table)]
 
 
 def positions(labels: Any, classes: Sequence[Any], *, rows: int) -> list[int]:

@@ -215,7 +215,7 @@ REFUSED: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({"bins": 0}, X, Y, "a whole number >= 1"),
     ({"bins": [2]}, X, Y, "one for each feature"),
     ({"bins": 1 << 13, "classes": list(range(1 << 11))}, X, Y, "with so many classes"),
-    ({"class_weights": [1]}, X, Y, "one for each class"),
+    ({"class_weights": [1]}, X, Y, "a weight for each class"),
     ({"class_weights": [1, 0]}, X, Y, "a whole number >= 1"),
     ({"class_weights": [1, 0.5]}, X, Y, "a whole number >= 1"),
     ({"class_weights": [1, 1 << 21]}, X, Y, "at most"),

@@ -82,7 +82,8 @@ def check_all(
             last = name.rpartition("__")[2]
             why = _refused(last, value, neighbours)
             if why is not None:
-                where = "configurations" if _is_set_by(configuration, name) else "estimator"
+                is_set = any(name == each or name.startswith(f"{each}__") for each in configuration)
+                where = "configurations" if is_set else "estimator"
                 raise InvalidParameterError(where, Shown(f"<{name}>"), *why)
             if last == "epsilon" and not (isinstance(value, Real) and value <= epsilon):
                 hint = f"As a configuration sets it up, the estimator has a larger {name}, or one that is no number."
@@ -138,8 +139,9 @@ def _cost_of_a_row(made: Any, copies: Sequence[object]) -> Fraction:
         counted.add(id(each))
         held = each.get_params(deep=False)
         inner = sum(map(cost, _estimators(list(held.values()))), Fraction(0))
-        if "epsilon" in held:
-            return max(_exactly(held["epsilon"]), inner)
+        if "epsilon" in held:  # rounded as mechanisms round it; one that is not positive is no privacy loss
+            is_none = isinstance(held["epsilon"], Real) and held["epsilon"] <= 0
+            return inner if is_none else max(Fraction(positive_epsilon(held["epsilon"])), inner)
         if inner and type(each) not in _FIT_EACH_ONCE:
             names = ", ".join(known.__name__ for known in _FIT_EACH_ONCE)
             hint = f"It may fit the private estimators in it several times. {names} fit each once."
@@ -147,12 +149,6 @@ def _cost_of_a_row(made: Any, copies: Sequence[object]) -> Fraction:
         return inner
 
     return sum(map(cost, [made, *filter(_is_estimator, copies)]), Fraction(0))
-
-
-def _exactly(epsilon: object) -> Fraction:
-    """What an estimator draws at, rounded as mechanisms round it; one that is not positive is no privacy loss."""
-    is_none = isinstance(epsilon, Real) and epsilon <= 0
-    return Fraction(0) if is_none else Fraction(positive_epsilon(epsilon))
 
 
 def _estimators(values: object) -> list[Any]:
@@ -208,12 +204,7 @@ def _refusal(estimator: Any, configuration: Configuration) -> InvalidParameterEr
         known: set[str] = set(copy.deepcopy(cast(Any, clone(estimator))).get_params())
     except Exception:  # noqa: BLE001 - as above
         return InvalidParameterError("estimator", estimator, "an estimator that scikit-learn can clone and copy")
-    unknown = next((name for name in configuration if name not in known), None)
-    if unknown is not None:
-        return InvalidParameterError("configurations", typed(unknown), "parameters of the estimator")
+    if unknown := [name for name in configuration if name not in known]:
+        return InvalidParameterError("configurations", typed(unknown[0]), "parameters of the estimator")
     expected = "values that the estimator takes and scikit-learn can clone and copy"
     return InvalidParameterError("configurations", Shown("<a configuration>"), expected)
-
-
-def _is_set_by(configuration: Configuration, name: str) -> bool:
-    return any(name == each or name.startswith(f"{each}__") for each in configuration)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -26,33 +27,33 @@ from dpselect.privacy import neighbouring_relation
 from dpselect.questions.features import BestFeatures, PublicFeatures
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
+from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.frames.frame import check_distinct_names
 from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (
-    Features,
     class_weights,
-    column,
     distinct_classes,
     feature_bins,
     feature_names,
     numbers,
     positions,
     settings_hash,
+    values_of,
 )
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 
 def _labelled(
     estimator: Any, X: Any, y: Any
-) -> tuple[Features, tuple[object, ...], NDArray[np.int64], PublicCandidates]:
+) -> tuple[Sequence[Source], tuple[object, ...], NDArray[np.int64], PublicCandidates]:
     """The rows, the public labels, which of them each row has, and the names of the features; nothing is drawn."""
     table = numbers(X)
     labels = distinct_classes(estimator.classes)
-    classes = positions(y, labels, rows=table.rows)
+    classes = positions(y, labels, rows=table[0].size())
     check_distinct_names(X, argument="X")
     validate_data(estimator, X, skip_check_array=True)  # the names and the number of features
-    return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table.columns))
+    return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -185,7 +186,7 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
         def tally() -> list[CandidateTotals]:
-            return [features.tally((column(table, place) for place in range(len(table.columns))), classes)]
+            return [features.tally(map(values_of, table), classes)]
 
         spending = Spending(self._ledger(fitted="release_"), self.account)
         self.release_: Release = spending.answer(
@@ -267,13 +268,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
     delta: float = 0.0
 
     def fit(self, X: Any, y: Any) -> PrivateTreeClassifier:
-        """Charge, if there is a ledger, and grow the tree: one release from the rows.
-
-        Args:
-            X: shape ``(rows, features)``, a dense array, data frame or list of rows, of numbers. Each value is read
-                alone; anything that is not a number is missing.
-            y: shape ``(rows,)``, the label of each row.
-        """
+        """Charge, if there is a ledger, and grow the tree: one release from rows as `PrivateSelectKBest` takes them."""
         table, labels, classes, names = _labelled(self, X, y)
         if getattr(y, "ndim", 1) == 2:
             said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
@@ -314,10 +309,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.tree_.shares()[self.tree_.apply(self._codes(table))]
 
-    def _codes(self, table: Features) -> NDArray[np.int64]:
+    def _codes(self, table: Sequence[Source]) -> NDArray[np.int64]:
         """The bin of each row in each feature; a missing value has the last one."""
-        codes = np.empty(table.shape, np.int64)
-        for place, cut in enumerate(self._cuts):
-            values = column(table, place)
-            codes[:, place] = np.where(np.isnan(values), cut.count, cut.places(values))
-        return codes
+        read = zip(self._cuts, map(values_of, table), strict=True)
+        return np.column_stack([np.where(np.isnan(values), cut.count, cut.places(values)) for cut, values in read])

@@ -74,7 +74,7 @@ def taken(given: Any, part: NDArray[np.int64]) -> Any:
         listed = cast("Sequence[object]", given)
         return [_copied(listed[place]) for place in part.tolist()]
     if hasattr(given, "iloc"):
-        return _frame_with_copies(given.iloc[part].reset_index(drop=True).copy())
+        return _with_copies(given.iloc[part].reset_index(drop=True).copy())
     rows = given[part]
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind == "O":
@@ -138,24 +138,16 @@ def _one_column(given: Any) -> Any:
     return given if plain else np.asanyarray(given)
 
 
-def _frame_with_copies(part: Any) -> Any:
+def _with_copies(part: Any) -> Any:
     """A frame or column of pandas, with copies of the objects in columns of them."""
-    if getattr(part, "ndim", 1) == 1:
-        return _column_with_copies(part)
-    for place, kind in enumerate(part.dtypes):
-        if _holds_objects(kind):
-            part.isetitem(place, _column_with_copies(part.iloc[:, place]))
+    columns = [part] if part.ndim == 1 else [part.iloc[:, place] for place in range(part.shape[1])]
+    for place, column in enumerate(columns):
+        if isinstance(column.dtype, np.dtype) and column.dtype.hasobject:
+            copied = type(column)(_each_copied(column.to_numpy()), index=column.index, name=column.name, dtype=object)
+            if part.ndim == 1:
+                return copied
+            part.isetitem(place, copied)
     return part
-
-
-def _column_with_copies(column: Any) -> Any:
-    if not _holds_objects(column.dtype):
-        return column
-    return type(column)(_each_copied(column.to_numpy()), index=column.index, name=column.name, dtype=object)
-
-
-def _holds_objects(kind: object) -> bool:
-    return isinstance(kind, np.dtype) and kind.hasobject
 
 
 def _copied(cell: object) -> object:

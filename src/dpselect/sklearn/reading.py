@@ -8,7 +8,6 @@ objects, has no type: each object is read alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 from math import inf
@@ -19,7 +18,7 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.checks import positive_count
+from dpselect.checks import positive_counts
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.questions.features import HIGHEST_WEIGHT, MOST_CELLS
 from dpselect.rows.columns import Holds
@@ -37,26 +36,8 @@ _NUMBERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Features:
-    """The columns of a table, each by its own type.
-
-    Attributes:
-        columns: one at least, each as a table of one column.
-        rows: how many there are.
-    """
-
-    columns: tuple[Source, ...]
-    rows: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and features."""
-        return self.rows, len(self.columns)
-
-
-def numbers(X: Any) -> Features:
-    """`X` as columns of numbers."""
+def numbers(X: Any) -> Sequence[Source]:
+    """The columns of `X`, one at least, each as a table of one column of numbers."""
     if hasattr(X, "tocsr"):
         hint = "Sparse input is not supported: pass X.toarray()."
         raise InvalidDataError("X", Shown("<sparse>"), "a dense table", hint)
@@ -68,12 +49,12 @@ def numbers(X: Any) -> Features:
         if column.holds not in _NUMBERS:
             hint = f"Column {place}, counted from 0, has a type that holds no numbers. {column.hint or 'Leave it out.'}"
             raise InvalidDataError("X", Shown(f"<{column.holds}>"), "numbers", hint)
-    return Features(tuple(sources), sources[0].size())
+    return sources
 
 
-def column(table: Features, place: int) -> NDArray[np.float64]:
+def values_of(feature: Source) -> NDArray[np.float64]:
     """The values of one feature, each read alone: the nearest double, or NaN if it is not a number."""
-    return _read(table.columns[place], _doubles, np.float64)
+    return _read(feature, _doubles, np.float64)
 
 
 def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int64]:
@@ -229,14 +210,11 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
     expected = "at least two different labels, all text or all numbers"
     hint = "They are never read from y, because which classes occur there is private."
     given = cast("object", classes.tolist() if hasattr(classes, "tolist") else classes)
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
-    listed = cast("Sequence[Any]", given)
+    listed = cast("Sequence[Any]", given if isinstance(given, Sequence) and not isinstance(given, (str, bytes)) else ())
     labels = tuple(cast("Any", label.item()) if isinstance(label, np.generic) else label for label in listed)
     text, numeric = (all(isinstance(label, kind) for label in labels) for kind in (str, Real))
-    if not (text or (numeric and all(-inf < label < inf for label in labels))):
-        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
-    if len(labels) < 2 or len(set(labels)) < len(labels):
+    alike = text or (numeric and all(-inf < label < inf for label in labels))
+    if not alike or len(labels) < 2 or len(set(labels)) < len(labels):
         raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
     return labels
 
@@ -247,26 +225,15 @@ def class_weights(weights: object, count: int) -> tuple[int, ...]:
     >>> class_weights(None, 3), class_weights([1, 20], 2)
     ((1, 1, 1), (1, 20))
     """
-    if weights is None:
-        return (1,) * count
-    if not isinstance(weights, (list, tuple, np.ndarray)):
-        raise InvalidParameterError("class_weights", Shown(describe(weights)), "a list: a weight for each class")
-    given = cast("Sequence[object]", weights)
-    if len(given) != count:
-        got = Shown(f"<{len(given)} weights>")
-        raise InvalidParameterError("class_weights", got, f"{count} of them: one for each class")
-    return tuple(positive_count(weight, "class_weights", at_most=HIGHEST_WEIGHT) for weight in given)
+    given, expected = (1,) * count if weights is None else weights, f"a list of {count}: a weight for each class"
+    found = positive_counts(given, "class_weights", at_most=HIGHEST_WEIGHT, expected=expected)
+    if len(found) != count:
+        raise InvalidParameterError("class_weights", Shown(f"<{len(found)} weights>"), expected)
+    return found
 
 
 def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
-    """The bins of each feature.
-
-    Args:
-        bounds: two numbers for all features, or two numbers for each: a list in their order, or a mapping by name. None
-            in place of two numbers: bins that grow.
-        bins: a number for all features, or one for each; of bins that grow, for each factor of ten.
-        names: of the features.
-        classes: how many classes there are.
+    """The bins of each feature, by `bounds` and `bins` as `dpselect.sklearn.PrivateSelectKBest` takes them.
 
     >>> [cut.count for cut in feature_bins((0, 1), [2, 5], PublicCandidates.given(range(2)), classes=2)]
     [2, 5]
@@ -291,8 +258,11 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
     if isinstance(given, Mapping):
         by_name = cast("Mapping[object, object]", given)
         expected = [names[place] for place in range(count)]
-        if set(by_name) != set(expected):
-            hint = _difference(set(by_name), expected)
+        if wrong := set(by_name) ^ set(expected):  # names of columns are schema, and the others are the caller's own
+            missing = [repr(each) for each in expected if each in wrong]
+            parts = {"Missing": missing, "No feature": sorted(map(repr, wrong.difference(expected)))}
+            said = {what: ", ".join(some[:5]) + ", ..." * (len(some) > 5) for what, some in parts.items() if some}
+            hint = " ".join(f"{what}: {some}." for what, some in said.items())
             raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features", hint)
         return [_as_lists(by_name[each]) for each in expected]
     if one(given):
@@ -303,16 +273,6 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
     if len(listed) != count:
         raise InvalidParameterError(name, Shown(f"<{len(listed)} of them>"), f"{count}: one for each feature")
     return list(listed)
-
-
-def _difference(given: set[object], expected: list[Any]) -> str:
-    """Names of columns are schema, and what was given is the caller's own."""
-    missing = [each for each in expected if each not in given]
-    unknown = sorted(repr(each) for each in given.difference(expected))
-    parts = {"Missing": [repr(each) for each in missing], "No feature": unknown}
-    return " ".join(
-        f"{what}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}." for what, names in parts.items() if names
-    )
 
 
 def _as_lists(given: object) -> object:

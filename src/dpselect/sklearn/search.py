@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, cast
 
@@ -143,7 +143,11 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
             hint = "A unit with other groups in its place could change the number of rows. Use neighbours='add_remove'."
             raise InvalidParameterError("groups", Shown("<given>"), "None with neighbours='replace_one'", hint)
         most = 1 if groups is None else most
-        listed = self._configurations(relation, most)
+        listed = all_combinations(self.configurations)
+        if not check_all(self.estimator, listed, epsilon=self.estimator_epsilon, rows=most, neighbours=relation):
+            # What has no epsilon is most likely not private, and then nothing is.
+            said = f"{type(self.estimator).__name__} has no parameter epsilon. If it is not private by itself, neither"
+            warnings.warn(f"{said} is this search: estimator_epsilon is what you vouch for.", stacklevel=2)
         table, rows = checked_rows(X, sparse=self.estimator.__sklearn_tags__().input_tags.sparse)
         labels = checked_labels(y, rows=rows)
         validate_data(self, table, skip_check_array=True)  # the names and the number of features
@@ -178,24 +182,11 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
         return self
 
     def _score(self, fitted: Any, X: Any, y: Any, *, steps: int) -> int:
-        rows = len(y)
-        if rows == 0:
+        if len(y) == 0:
             return 0
         if self.scoring is None:
             return rows_right(fitted.predict(X), y)
-        return sum_of_scores(self.scoring(fitted, X, y), rows=rows, steps=steps)
-
-    def _configurations(self, relation: Neighbours, rows: int) -> Sequence[Mapping[str, Any]]:
-        """All combinations, checked for units of so many rows."""
-        listed = all_combinations(self.configurations)
-        if not check_all(self.estimator, listed, epsilon=self.estimator_epsilon, rows=rows, neighbours=relation):
-            # What has no epsilon is most likely not private, and then nothing is.
-            warnings.warn(
-                f"{type(self.estimator).__name__} has no parameter epsilon. If it is not private by itself, neither is "
-                "this search: estimator_epsilon is what you vouch for.",
-                stacklevel=3,
-            )
-        return listed
+        return sum_of_scores(self.scoring(fitted, X, y), rows=len(y), steps=steps)
 
     @available_if(_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
