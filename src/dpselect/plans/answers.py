@@ -6,6 +6,7 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -211,8 +212,8 @@ class Answers(OfQuestions[Release[Any]]):
 
     def report(self) -> str:
         """The answers as a page of HTML that needs nothing else; see `dpselect.report`."""
-        about: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "note": self.note}
-        return page(self, title=self.name, account=self.account, **about)
+        together = {"epsilon": self.epsilon, "delta": self.delta}
+        return page(self, title=self.name, account=self.account, note=self.note, **together)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question to a folder.
@@ -222,7 +223,7 @@ class Answers(OfQuestions[Release[Any]]):
         Raises:
             InvalidParameterError: it cannot be written to, or holds files of these names that are of something else.
         """
-        place = new_folder(folder, name=self.name, again=True)
+        place = new_folder(folder, own=self.name)
         files = {place / ANSWERS: self.to_json()}  # first: it says whose the other files are
         files |= {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
         files[place / REPORT] = self.report()
@@ -233,20 +234,22 @@ class Answers(OfQuestions[Release[Any]]):
             raise _unwritable(place, failure) from None
 
 
-def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Path:
+def new_folder(folder: str | os.PathLike[str], *, own: str | None) -> Path:
     """A folder that can be written to, with the one for certificates in it.
 
-    It is refused if it holds any of the files that are written, but for those of the plan of this name, if asked again.
+    It is refused if it holds any of the files that are written, but for those of the plan with the name `own`.
     """
     if not isinstance(cast(object, folder), str | os.PathLike) or "\0" in str(folder):
         raise InvalidParameterError("out", folder, "the path of a folder")
     place = Path(folder)
-    if _holds_other(place, own=name if again else None):
+    held = place / CERTIFICATES
+    is_free = not any(os.path.exists(place / each) for each in (ANSWERS, REPORT))
+    if not (is_free and not (os.path.isdir(held) and any(held.iterdir()))) and (own is None or _plan_in(place) != own):
         expected = f"a folder without {ANSWERS}, {REPORT} and {CERTIFICATES} of another run or another plan"
         hint = "Nothing is overwritten. Without a ledger, asking again is another release, and costs as much again."
         raise InvalidParameterError("out", Shown(repr(str(place))), expected, hint)
     try:
-        (place / CERTIFICATES).mkdir(parents=True, exist_ok=True)
+        held.mkdir(parents=True, exist_ok=True)
         probe = place / f".{ANSWERS}.new"
         probe.write_bytes(b"")
         probe.unlink()
@@ -255,15 +258,10 @@ def new_folder(folder: str | os.PathLike[str], *, name: str, again: bool) -> Pat
     return place
 
 
-def _holds_other(place: Path, *, own: str | None) -> bool:
-    certificates = place / CERTIFICATES
-    is_free = not os.path.isdir(certificates) or not any(certificates.iterdir())
-    if is_free and not any(os.path.exists(place / each) for each in (ANSWERS, REPORT)):
-        return False
-    try:
-        return own is None or json.loads((place / ANSWERS).read_bytes())["plan"] != own
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return True
+def _plan_in(place: Path) -> object:
+    """The name of the plan whose answers are in a folder; None if they cannot be read."""
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        return json.loads((place / ANSWERS).read_bytes())["plan"]
 
 
 def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:

@@ -186,29 +186,24 @@ def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: 
         events = [planned(each, chosen[each.name]).event for each in questions]
         return account.charged(limit, account.nothing, events)[1]
 
+    def accepts(parts: Mapping[str, float]) -> bool:
+        return account.allow(limit, total(parts))
+
     def scaled(factor: float, rounded: Callable[[float], float] = float) -> dict[str, float]:
         return {name: rounded(factor * part) if is_free[name] else part for name, part in chosen.items()}
 
     fits = cost(chosen) <= limit
-    if is_composing:
-        grown = _grown(scaled, lambda parts: account.allow(limit, total(parts)))
+    if is_composing and (factor := _largest(lambda factor: accepts(scaled(factor)))):
+        rounded = scaled(factor, partial(_in_few_digits, rounded=math.floor))
+        grown = rounded if accepts(rounded) else scaled(factor)
         more = [part - chosen[name] for name, part in grown.items()]
-        if grown and (not fits or min(more) >= 0.0 < max(more)):
+        if not fits or min(more) >= 0.0 < max(more):
             return Division(grown, fraction_up(account.spent(total(grown))), delta, is_composed=True)
     if not fits:
         hint = f"They need {needs(chosen, ' + ')}."
         expected = f"at least {fraction_up(cost(chosen))!r}, for all questions"
         raise InvalidParameterError("epsilon", epsilon, expected, hint)
     return Division(chosen, fraction_up(cost(chosen)), fraction_up(deltas))
-
-
-def _grown(scaled: Callable[..., dict[str, float]], accepts: Callable[[dict[str, float]], bool]) -> dict[str, float]:
-    """The parts, scaled by the largest factor with which they are accepted; empty if they never are."""
-    factor = _largest(lambda factor: accepts(scaled(factor)))
-    if not factor:
-        return {}
-    rounded = scaled(factor, partial(_in_few_digits, rounded=math.floor))
-    return rounded if accepts(rounded) else scaled(factor)
 
 
 def _largest(accepts: Callable[[float], bool]) -> float:

@@ -106,7 +106,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         self.epsilon, self.delta = positive_epsilon(self.epsilon), delta_below_one(self.delta)
-        self._listed, self.name = _described(self.questions), _checked_name(self.name)
+        self._listed, name = _described(self.questions), cast(object, self.name)
+        if name is not None and not (isinstance(name, str) and 0 < len(name) <= 100 and name.isprintable()):
+            raise InvalidParameterError("name", name, "a printable text of 1 to 100 characters")
         if self.ledger is not None and self.name is None:
             hint = "Answers are stored under it, so that the same plan is answered again at no cost."
             raise InvalidParameterError("name", None, "a name of the plan, as an account is charged", hint)
@@ -115,7 +117,10 @@ class Plan:
         if self.ledger is not None and not isinstance(self.ledger, Ledger):
             self.ledger = Ledger(self.ledger, anchor=self.anchor)
         self._spending = Spending(self.ledger, self.account)
-        self.format, self.neighbours = _format(self.format), neighbouring_relation(self.neighbours)
+        self.neighbours = neighbouring_relation(self.neighbours)
+        if isinstance(self.format, Mapping):  # else it is checked with the table
+            check_keys(self.format, (each.name for each in WORDS), place="format", of="a format")
+            self.format = Format(**self.format)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
@@ -129,7 +134,7 @@ class Plan:
         >>> [*Plan.from_toml("examples/questions.toml").forecast()]
         ['typical_age', 'retired', 'years_of_school', 'most_common_years']
         """
-        held, folder = _read_toml(path)
+        held, folder = _read_toml(path), Path(path).absolute().parent
         arguments = signature(cls).parameters
         check_keys(held, arguments, of="a plan")
         for key, each in arguments.items():
@@ -183,7 +188,7 @@ class Plan:
             RequestReusedError: a question of this name was asked before with other arguments.
             ChargeRefusedError, AnswerLostError, LedgerError: see `dpselect.Dataset`.
         """
-        folder = None if out is None else new_folder(out, name=self.name or UNNAMED, again=self.ledger is not None)
+        folder = None if out is None else new_folder(out, own=None if self.ledger is None else self.name)
         reading: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
         data = Dataset(self.table, progress=progress, **reading, **self._about)
         division, asked = self._settled(planner(data))
@@ -202,8 +207,8 @@ class Plan:
     @property
     def _about(self) -> dict[str, Any]:
         """What a data set and a dry run are both told of the table."""
-        about = {"unit": self.unit, "table": self.server_table}
-        return {**about, "format": self.format, "neighbours": self.neighbours}
+        shared = {"unit": self.unit, "format": self.format, "neighbours": self.neighbours}
+        return {**shared, "table": self.server_table}
 
     def _settled(self, table: PlainQuestions) -> tuple[Division, dict[str, TableQuestion]]:
         """The epsilon of each question, with its lists; and what is asked."""
@@ -236,9 +241,7 @@ class Plan:
 
     def _account(self) -> Account | None:
         """What the account is at this moment, if one is charged."""
-        if not isinstance(self.ledger, Ledger) or self.account is None:
-            return None
-        return self.ledger.account(self.account)
+        return self.ledger.account(self.account) if isinstance(self.ledger, Ledger) and self.account else None
 
 
 def _described(questions: object) -> tuple[PlannedQuestion, ...]:
@@ -256,27 +259,10 @@ def _described(questions: object) -> tuple[PlannedQuestion, ...]:
     return held
 
 
-def _checked_name(name: object) -> str | None:
-    if name is None:
-        return None
-    if isinstance(name, str) and 0 < len(name) <= 100 and name.isprintable():
-        return name
-    raise InvalidParameterError("name", name, "a printable text of 1 to 100 characters")
-
-
-def _format(given: object) -> Format | None:
-    if not isinstance(given, Mapping):
-        return cast("Format | None", given)  # checked with the table
-    words = cast("Mapping[str, Any]", given)
-    check_keys(words, (each.name for each in WORDS), place="format", of="a format")
-    return Format(**words)
-
-
-def _read_toml(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Path]:
-    """The content of the file, and the folder that paths in it start from."""
+def _read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     text = text_of(path, "plan", "a file in TOML", most=10)
     try:
-        return tomllib.loads(text), Path(path).absolute().parent
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also of too many digits, or brackets in brackets
         found = f"{error}. " if isinstance(error, tomllib.TOMLDecodeError) and len(str(error)) < 200 else ""
         hint = f"{found}Texts are in double quotes, and each question begins with [questions.its_name]."
