@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dpselect.arguments import Argument, decimal, read
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
@@ -75,10 +75,8 @@ def listed(
     >>> listed("5, 9.99", "prices", private="offers.csv"), listed("2026-12-01,2026-12-08", "dates", private="free.csv")
     ([5, 9.99], ['2026-12-01', '2026-12-08'])
     """
-    if argument == "prices":
-        return _prices(text, private)
-    if argument == "dates":
-        return _dates(text, private)
+    if argument in ("prices", "dates"):
+        return _numbers_or_dates(text, argument, private)
     in_file = kind or (fitting[0] if len(fitting) == 1 else None)
     if (column := _of_column(text, kind=in_file, private=private, argument=argument)) is not None:
         return _several(column, text, argument, may_be_one=may_be_one)
@@ -150,31 +148,21 @@ def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = Fal
     return listed
 
 
-def _prices(text: str, private: str) -> range | Sequence[Any]:
-    _refuse_dashed(text, "prices")
-    given = _texts(text, "prices", private)
-    if isinstance(given, range):
-        return given
-    listed = [member for member in given if isinstance(member, str)]
-    if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
-        return given
-    if not all(map(DECIMAL.fullmatch, listed)):
-        raise InvalidCandidatesError("prices", Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
-    return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in listed]
-
-
-def _dates(text: str, private: str) -> range | Sequence[Member]:
-    """Texts, which the question reads as dates."""
-    if ".." in text and not text.startswith("@"):
+def _numbers_or_dates(text: str, argument: str, private: str) -> range | Sequence[Any]:
+    """Prices, or dates as texts, which the question reads; of a Parquet file they are as it has them."""
+    if argument == "prices":
+        _refuse_dashed(text, argument)
+    elif ".." in text and not text.startswith("@"):
         expected = "dates separated by commas, or @file with one per line"
-        raise InvalidCandidatesError("dates", typed(text), expected, "For all dates from a first to a last: --bounds.")
-    return _texts(text, "dates", private)
-
-
-def _texts(text: str, argument: str, private: str) -> range | Sequence[Member]:
-    """The members as they are written; of a Parquet file as they are."""
-    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument=argument)
-    return _several(_members(text, private=private, argument=argument) if column is None else column, text, argument)
+        raise InvalidCandidatesError(argument, typed(text), expected, "For all dates from a first to a last: --bounds.")
+    given = _of_column(text, kind=CandidateKind.TEXT, private=private, argument=argument)
+    given = _several(_members(text, private=private, argument=argument) if given is None else given, text, argument)
+    are_texts = not isinstance(given, range) and all(isinstance(member, str) for member in given)
+    if argument == "dates" or not are_texts:
+        return given  # checked as prices with the question
+    if not all(map(DECIMAL.fullmatch, cast("Sequence[str]", given))):
+        raise InvalidCandidatesError(argument, Shown(f"<{len(given)} texts>"), "numbers such as 5 or 9.99")
+    return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in cast("Sequence[str]", given)]
 
 
 def value_of(

@@ -276,10 +276,3 @@ def test_what_draws_are_said_to_be_needed_are_enough() -> None:
         dps.audit(lambda count: count, (0, 1), claimed_epsilon=5.0, draws=300)
     needed = int(refused.value.expected.rpartition(" ")[2].replace(",", ""))
     assert dps.audit(lambda count: count, (0, 1), claimed_epsilon=5.0, draws=needed).broken
-
-
-def test_a_chart_shows_every_look_and_the_claim() -> None:
-    report = dps.audit(_geometric(3), (0, 1), claimed_epsilon=1.0, draws=2000)
-    text = json.dumps(report.plot().to_dict())
-    assert "The claim is not refuted" in text
-    assert "lower bound" in text

@@ -6,18 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 from scipy.special import betainccinv, betaincinv
 
 from dpselect.auditing.events import Flat, choose, flat
-from dpselect.charts import Axis, Series, lines
 from dpselect.checks import delta_below_one, function, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
-
-if TYPE_CHECKING:
-    from altair import LayerChart
 
 Outputs = tuple[list[Flat], list[Flat]]  # for the two neighbours of a pair
 
@@ -56,19 +51,6 @@ class AuditReport:
         claim = f"claimed are epsilon = {self.claimed_epsilon:g} and delta = {self.claimed_delta:g}"
         sure = f"with {100 * self.confidence:.12g}% confidence epsilon is at least {self.lower_bound:.4g} at this delta"
         return f"{found}: {claim}, and {sure}.\nEvent: {self.event}."
-
-    def plot(self) -> LayerChart:
-        """The lower bound after each look beside the claim; needs the extra ``plots``."""
-        at, bounds = (np.array([0.0, *each]) for each in zip(*self.looks, strict=True))
-        claim = np.full(len(at), self.claimed_epsilon)
-        return lines(
-            [Series(name="claimed", x=at, y=claim), Series(name="lower bound", x=at, y=bounds)],
-            x=Axis(title="draws for each neighbour", lowest=0.0),
-            y=Axis(title="epsilon", lowest=0.0),
-            title="The claim is broken" if self.broken else "The claim is not refuted",
-            subtitle=f"Lower bounds with {100 * self.confidence:.12g}% confidence, for delta = {self.claimed_delta:g}.",
-            steps=True,
-        )
 
 
 def audit(
