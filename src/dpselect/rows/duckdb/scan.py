@@ -175,8 +175,8 @@ class Scan:
                         return
                     read = dict(zip(asked, batch.columns, strict=True))
                     if len(asked) < len(self._read):
-                        read[LINE] = of_numpy(np.arange(rows, rows + batch.num_rows))
-                        rows += batch.num_rows
+                        end = rows + int(batch.num_rows)
+                        read[LINE], rows = of_numpy(np.arange(rows, end)), end
                     yield pa.RecordBatch.from_pydict(
                         {name: cell.made(read[self._sources[name]], self._format) for name, cell in self.cells.items()}
                     )
