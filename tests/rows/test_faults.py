@@ -56,7 +56,7 @@ EVERYWHERE = {
     "what is asked of the engine": ("statements.unit_rule", "arrow"),
     "what came back from the engine": ("statements.np", "arrow"),
     "what is asked of a server": ("statements.unit_rule", "postgres"),
-    "a server's answers": ("postgres.np", "postgres"),
+    "a server's answers": ("postgres.array", "postgres"),
     "a server's rows": ("postgres.named_cells", "postgres"),
 }
 """Other steps, and an engine that takes them."""

@@ -105,7 +105,7 @@ def test_a_connection_that_breaks_half_way(placed: tuple[str, str], monkeypatch:
 def test_a_connection_that_breaks_while_the_columns_are_looked_up(
     placed: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(connection: psycopg.Connection, source: str, shown: str) -> None:
+    def broken(connection: psycopg.Connection, source: str, names: list[str]) -> None:
         connection.close()
         connection.execute(f"SELECT * FROM {source}")
 

@@ -53,7 +53,7 @@ def test_a_view_that_is_replaced_by_one_of_other_types_is_refused_whatever_its_r
     assert count(table, [7, 8]) == [2, 1]
     put(unit=unit, value=pa.array([8, 8, 8]))
     assert count(table, [7, 8]) == [0, 3]  # a name means the rows that are there now
-    begun = SparkFrame.of(frame)._as_opened(columns)  # pyright: ignore[reportPrivateUsage]
+    begun = SparkFrame(frame)._as_opened(columns)  # pyright: ignore[reportPrivateUsage]
     for text in ("8", "secret"):
         put(unit=unit, value=pa.array(["7", "7", text]))
         with pytest.raises(InvalidDataError, match="of the same types"):

@@ -16,7 +16,8 @@ from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import cut_off
 from dpselect.rows.files.source import FileSource, paths_of
 from dpselect.rows.frames.frame import frame_source
-from dpselect.rows.table import Engine, Table
+from dpselect.rows.statements import Engine
+from dpselect.rows.table import Table
 from dpselect.server_urls import may_tell_password
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
@@ -73,11 +74,11 @@ def _elsewhere(source: object, table: object, memory_limit: int | None, format: 
     if is_server(source):
         from dpselect.rows.postgres import PostgresTable
 
-        return PostgresTable.at(str(source), _checked_name(table))
+        return PostgresTable(str(source), _checked_name(table))
     _refuse_name(table)
     from dpselect.rows.spark import SparkFrame
 
-    return SparkFrame.of(source)
+    return SparkFrame(source)
 
 
 def origin_of(source: object, opened: Table | None, *, table: object = None) -> str:

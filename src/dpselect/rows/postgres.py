@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 from array import array
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
-
-import numpy as np
 
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
 from dpselect.rows.columns import Column, Holds, Progress, check_names
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.connection import quoted
+from dpselect.rows.duckdb.engine import candidate_table
 from dpselect.rows.failures import TranslatedErrors, changed, unanswered
 from dpselect.rows.row_rules import BLANKS, Dialect, named_cells
-from dpselect.rows.statements import Found, Statement
+from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.server_urls import without_password
-from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries import CandidateKind
 
-_LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
-"""Decimals beyond the first exceed all doubles; decimals below the second are nearest to zero."""
+_LARGEST, _SMALLEST = sys.float_info.max, "2.4703282292062328e-324"
+"""Decimals beyond the first count as it; decimals below the second are nearest to zero."""
 
 _LONGEST_NORMAL = 1 << 20
 """Bytes. The server cannot normalize what takes a quarter of a gigabyte, and one cell may not end a question."""
@@ -59,29 +59,24 @@ class PostgreSQL(Dialect):
         return f"{number} {sign} {end}"
 
     def nearest_double(self, decimal: str) -> str:
-        return (
-            f"CASE WHEN {decimal} = 'NaN' THEN NULL WHEN {decimal} > {_LARGEST!r} THEN 'Infinity'"
-            f" WHEN {decimal} < -{_LARGEST!r} THEN '-Infinity'"
-            f" WHEN abs({decimal}) < {_SMALLEST} THEN 0.0 ELSE CAST({decimal} AS double precision) END"
-        )
+        near = f"CAST(GREATEST(-{_LARGEST!r}, LEAST({_LARGEST!r}, {decimal})) AS double precision)"
+        return f"CASE WHEN abs({decimal}) < {_SMALLEST} THEN 0.0 WHEN {decimal} <> 'NaN' THEN {near} END"
 
     def product(self, number: str, factor: float) -> str:
         """Products beyond all doubles, or nearest to zero, are not computed; no amount needs them."""
-        large, small = min(2.0**33 / factor, _LARGEST), min(2.0**-10 / factor, _LARGEST)
-        return (
-            f"CASE WHEN abs({number}) > {self.double(large)} THEN sign({number}) * {self.double(2.0**33)}"
-            f" WHEN abs({number}) < {self.double(small)} THEN 0.0 ELSE {number} * {self.double(factor)} END"
-        )
+        large, small = (self.double(min(end / factor, _LARGEST)) for end in (2.0**33, 2.0**-10))
+        near = f"GREATEST(-{large}, LEAST({large}, {number})) * {self.double(factor)}"
+        return f"CASE WHEN abs({number}) < {small} THEN 0.0 ELSE {near} END"
 
 
 Types = Mapping[Column, int]
 """The columns in the server's order, with the server's number of each type; for a domain, of its base type."""
 
-_BUILT_IN = {
+_TYPES = {
     Holds.INTEGERS: "int2 int4 int8",
-    Holds.TEXT: "text varchar bpchar char name uuid macaddr macaddr8",
+    Holds.TEXT: "text varchar bpchar char name uuid macaddr macaddr8 citext",
     Holds.TIMES: "timestamp timestamptz time timetz interval",
-    Holds.NESTED: "json jsonb",
+    Holds.NESTED: "json jsonb hstore",
     Holds.SHORT_FLOATS: "float4",
     Holds.FLOATS: "float8",
     Holds.DECIMALS: "numeric",
@@ -89,25 +84,25 @@ _BUILT_IN = {
     Holds.BOOLEANS: "bool",
     Holds.BYTES: "bytea",
 }
-_OF_EXTENSIONS = {Holds.TEXT: "citext", Holds.NESTED: "hstore"}  # in any schema
+_EXTENSIONS = ("citext", "hstore")  # of which the types may be in any schema
 
-_NAMES = """\
-SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = CAST(%s AS regclass) AND attnum > 0 AND NOT attisdropped
-AND has_column_privilege(attrelid, attnum, 'SELECT') ORDER BY attnum"""
+_FOUND = """\
+SELECT nspname, relname, ARRAY(
+    SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+    AND has_column_privilege(attrelid, attnum, 'SELECT') ORDER BY attnum)
+FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+WHERE pg_class.oid = CAST(%s AS regclass) AND relkind = ANY('{r,v,m,f,p}')"""
+"""Resolves a name now: later, a new table earlier on the search path may have the same name."""
 
-_TYPES = """\
+_KNOWN = """\
 SELECT oid, typname, typtype, typcategory, typnamespace = CAST('pg_catalog' AS regnamespace)
 FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
 
 
-def columns_of_table(connection: Any, source: str, shown: str) -> Types:
-    """The columns that may be read of what SQL calls `source`; their names may differ in capitals only."""
-    names = [name for (name,) in connection.execute(_NAMES, [source])]
-    if not names:
-        raise PermissionError
-    check_names(names, shown=shown)
+def columns_of_table(connection: Any, source: str, names: Sequence[str]) -> Types:
+    """The columns of what SQL calls `source`, by their names."""
     numbers = _types_of(connection, source, names)
-    held = {number: _holds(*of_type) for number, *of_type in connection.execute(_TYPES, [numbers])}
+    held = {number: _holds(*of_type) for number, *of_type in connection.execute(_KNOWN, [numbers])}
     return {Column(name, held.get(number, Holds.OTHER)): number for name, number in zip(names, numbers, strict=True)}
 
 
@@ -119,7 +114,6 @@ def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> N
 
 
 def _types_of(connection: Any, source: str, names: Sequence[str]) -> list[int]:
-    """The server's numbers of the types of columns; of a domain its base type."""
     # The server locks the table before it describes a query. One of its catalogue might show an older state.
     described = connection.execute(f"SELECT {', '.join(map(quoted, names))} FROM {source} LIMIT 0").description
     return [column.type_code for column in described]
@@ -130,17 +124,11 @@ def _holds(name: str, sort: str, category: str, is_built_in: bool) -> Holds:
         return Holds.TEXT
     if category == "A" or sort in ("c", "r", "m"):
         return Holds.NESTED
-    known = _BUILT_IN if is_built_in else _OF_EXTENSIONS
-    return next((holds for holds, names in known.items() if name in names.split()), Holds.OTHER)
+    named = (holds for holds, names in _TYPES.items() if name in names.split())
+    return next(named, Holds.OTHER) if is_built_in != (name in _EXTENSIONS) else Holds.OTHER
 
 
-UNICODE = "UTF8"
-_FOUND = """\
-SELECT nspname, relname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
-WHERE pg_class.oid = CAST(%s AS regclass) AND relkind = ANY('{r,v,m,f,p}')"""
-"""Resolves a name now: later, a new table earlier on the search path may have the same name."""
-
-_BROKE = "the connection broke before the answer arrived. Nothing was charged: ask again"
+_UNICODE = "UTF8"
 _OPTIONS = (
     "-c default_transaction_read_only=on -c default_transaction_isolation=repeatable\\ read"
     " -c standard_conforming_strings=on -c enable_nestloop=off"
@@ -151,54 +139,36 @@ that never has to give up. Nested loops are off, because the planner does not kn
 wrong guess a nested loop takes for ever. Values arrive as text, with all their digits."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class PostgresTable:
-    """A table or view on a server, which SQL calls `source`; see `dpselect.rows.table.Engine`."""
+class PostgresTable(Engine):
+    """The table or view called `name`, or ``schema.name``, on the server at `url`; only its columns are read."""
 
-    url: str
-    source: str
-    shown: str
-    types: Types
-    listed = True
-    format = None
-
-    @classmethod
-    def at(cls, url: str, name: str) -> PostgresTable:
-        """The table called `name`, or ``schema.name``, on the server at `url`; only its columns are read."""
-        shown = table_name(url, name)
-        schema, _, table = name.rpartition(".")
+    def __init__(self, url: str, name: str) -> None:
+        self.url, self.shown = url, table_name(url, name)
         with _connected(url) as connection:
 
             def not_there(error: BaseException) -> SelectionError:
-                if connection.closed:
-                    return TableUnavailableError(without_password(url), _BROKE)
                 if isinstance(error, connection.DataError):  # of a database that knows bytes only
                     return InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
                 expected = "a table with columns that this user may read"
                 hint = "Give its name, or schema.name, without quotes, with the capitals it was created with."
                 return InvalidDataError("table", Shown(repr(name)), expected, hint)
 
-            with TranslatedErrors(not_there):
-                named = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
-                (found,) = connection.execute(_FOUND, [named])
-                source = ".".join(map(quoted, found))
-                return cls(url, source, shown, columns_of_table(connection, source, shown))
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return tuple(self.types)
+            with _translated(connection, url, not_there):
+                named = ".".join(quoted(part) for part in name.rpartition(".")[::2] if part)
+                ((*found, names),) = connection.execute(_FOUND, [named])
+                if not names:
+                    raise PermissionError
+                check_names(names, shown=self.shown)
+                self.source = ".".join(map(quoted, found))
+                self.types = columns_of_table(connection, self.source, names)
+        self.columns = tuple(self.types)
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, over one state of the table."""
         found: list[Found] = []
         with _connected(self.url) as connection:
-
-            def said(error: BaseException) -> SelectionError:
-                if connection.closed:
-                    return TableUnavailableError(without_password(self.url), _BROKE)
-                return unanswered(error, self.shown)
-
-            with TranslatedErrors(said), connection.transaction():
+            say = partial(unanswered, shown=self.shown)
+            with _translated(connection, self.url, say), connection.transaction():
                 for statement in asked:
                     found.append(self._answer(connection, statement))
                     if progress is not None:
@@ -209,42 +179,40 @@ class PostgresTable:
         """A result. This frame holds rows, so the caller must not let out errors with its traceback."""
         columns, cells = named_cells(statement.reads)
         encoding = connection.info.parameter_status("server_encoding")
-        if encoding != UNICODE and any(column.holds is Holds.TEXT for column in columns):
+        if encoding != _UNICODE and any(column.holds is Holds.TEXT for column in columns):
             # Whether text in another encoding arrives, and is equal to other text, is up to a row.
             expected = f"columns that are not text, because the encoding of the database is {encoding}"
             raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
         check_unchanged(connection, self.source, {each: self.types[each] for each in columns}, self.shown)
         read = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in columns.items())
-        front, lists = [f"cells AS (SELECT {read} FROM {self.source})".replace("%", "%%")], dict[str, list[Any]]()
+        front, lists = "", dict[str, list[Any]]()
         for name, listed in statement.tables.items():
             members = f"unnest(CAST(%({name})s AS {PostgreSQL.types[listed.kind]}[])) WITH ORDINALITY"
-            places = f"SELECT candidate, place - 1 AS place FROM {members} AS given (candidate, place)"
-            front.append(f"{name} AS ({places})")
-            lists[name] = _sent(listed)
-        sql = statement.sql(PostgreSQL(), cells, "cells").replace("%", "%%")
+            front += f"{name} AS (SELECT candidate, place - 1 AS place FROM {members} AS given (candidate, place)), "
+            values = candidate_table(listed)["candidate"].to_pylist()  # no row on a server holds a zero byte
+            lists[name] = [None if isinstance(each, str) and "\0" in each else each for each in values]
+        sql = f"SELECT * FROM ({statement.sql(PostgreSQL(), cells, 'cells')}) AS answer"
         with connection.cursor(name="dpselect") as cursor:
-            cursor.execute(f"WITH {', '.join(front)} SELECT * FROM ({sql}) AS answer", lists)
-            columns = [column.name for column in cursor.description]
-            found: list[Any] = [array("d") if name == "value" else [] for name in columns]
+            own = f"cells AS (SELECT {read} FROM {self.source}) {sql}".replace("%", "%%")
+            cursor.execute(f"WITH {front}{own}", lists)
+            names = [column.name for column in cursor.description]
+            found: dict[str, Any] = {name: array("d") if name == "value" else [] for name in names}
             while rows := cursor.fetchmany(100_000):
-                for kept, cells in zip(found, zip(*rows, strict=True), strict=True):
-                    kept.extend(cells)
-        answer: dict[str, Any] = {}
-        for name, kept in zip(columns, found, strict=True):
-            is_name = name == "what" and statement.named is not None
-            answer[name] = pa.array(kept) if is_name else np.array(kept, np.float64 if name == "value" else np.int64)
-        return answer
-
-
-def _sent(listed: PublicCandidates) -> list[Any]:
-    """The members of a list, with null for a text that no row on a server of this kind can hold."""
-    values = np.asarray(listed.values).tolist() if listed.kind is CandidateKind.INTEGER else list(listed.values)
-    return [None if isinstance(value, str) and "\0" in value else value for value in values]
+                for kept, some in zip(found.values(), zip(*rows, strict=True), strict=True):
+                    kept.extend(some)
+        return found if statement.named is None else {**found, "what": pa.array(found["what"])}
 
 
 def table_name(url: str, name: str) -> str:
     """The name of a table on a server in messages, and in the identity of a question."""
     return f"{without_password(url)!r}, table={name!r}"
+
+
+def _translated(connection: Any, url: str, say: Callable[[BaseException], SelectionError]) -> TranslatedErrors:
+    """A block in which errors are what `say` makes of them, unless the connection broke."""
+    broke = "the connection broke before the answer arrived. Nothing was charged: ask again"
+    lost = TableUnavailableError(without_password(url), broke)
+    return TranslatedErrors(lambda error: lost if connection.closed else say(error))
 
 
 @contextmanager
@@ -262,7 +230,7 @@ def _connected(url: str) -> Generator[Any]:
         # From the URL or else from the environment, such as another search path.
         given = str(conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", ""))
         options = f"{given} {_OPTIONS}".strip()
-        connection = psycopg.connect(url, options=options, client_encoding=UNICODE, application_name="dpselect")
+        connection = psycopg.connect(url, options=options, client_encoding=_UNICODE, application_name="dpselect")
     try:
         yield connection
     finally:

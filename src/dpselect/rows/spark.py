@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from secrets import token_hex
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from dpselect.rows.columns import Column, Holds, Progress, check_names
 from dpselect.rows.duckdb.engine import candidate_table
 from dpselect.rows.failures import changed, reading
 from dpselect.rows.row_rules import Dialect, named_cells
-from dpselect.rows.statements import Found, Statement
+from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind
 
 _TYPES = {
@@ -73,21 +72,15 @@ class Spark(Dialect):
         return f"MIN_BY({value}, CASE WHEN {value} IS NOT NULL THEN {lot} END)"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class SparkFrame:
-    """A data frame of Spark; see `dpselect.rows.table.Engine`."""
+class SparkFrame(Engine):
+    """A data frame of Spark, whose schema is read."""
 
-    frame: Any
-    columns: tuple[Column, ...]
     shown = "<PySpark DataFrame>"
-    listed = True
-    format = None
 
-    @classmethod
-    def of(cls, frame: Any) -> SparkFrame:
-        """The table of a `frame`, whose schema is read."""
-        with reading(cls.shown):
-            return cls(frame, _columns_in(frame))
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        with reading(self.shown):
+            self.columns = _columns_in(frame)
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, each from a job of its own."""

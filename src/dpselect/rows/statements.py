@@ -6,15 +6,16 @@ group; ``what``, a candidate or a number. It bounds what each unit contributes; 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.rows.columns import Amount, Column, Condition, Grouping, check_match, check_numeric
+from dpselect.formats import Format
+from dpselect.rows.columns import Amount, Column, Condition, Grouping, Progress, check_match, check_numeric
 from dpselect.rows.row_rules import Dialect, Name, Number, RowValue, Unit, Value, Within, rule, unit_rule
 from dpselect.summaries import (
     CandidateCounts,
@@ -35,7 +36,7 @@ _CONDITION = "condition"
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 MOST_PLACES = 62  # the bits of a whole number of 64 bits, >= 0, with one to spare
-_MOST_TOGETHER = 1024  # places that are counted by one statement: engines have a largest number of columns
+_MOST_TOGETHER = 960  # places, about, that are counted by one statement: engines have a largest number of columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,32 @@ class Statement:
                 selected.append(f"{place if listed is None else dialect.place(place, len(listed))} AS {name}")
         where = f" WHERE {' AND '.join(needed)}" if needed else ""
         return self.body(dialect, f"SELECT {', '.join(selected)} FROM ({shown}) AS shown{joins}{where}")
+
+
+class Engine(ABC):
+    """What holds the rows of one table: DuckDB and a source of rows, a Spark frame, or a PostgreSQL server.
+
+    A new engine is this class, a `Dialect`, and a line in `dpselect.rows.opening`.
+
+    Attributes:
+        shown: its name in errors and ``repr``: a path, a kind of frame, or a URL without its password.
+        columns: all columns, with different names.
+        listed: whether errors may list these names; not if they might be somebody's row.
+        format: how cells of text are written, if that was declared.
+    """
+
+    shown: str
+    columns: tuple[Column, ...]
+    listed: bool = True
+    format: Format | None = None
+
+    @abstractmethod
+    def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
+        """The results of all statements, about the same unit, over the same rows.
+
+        What is left to chance is independent from one to the other. Proof: ``proofs/one_pass.md``. No error depends on
+        a row's content, or quotes a row.
+        """
 
 
 def is_interval(listed: PublicCandidates) -> bool:
@@ -345,17 +372,11 @@ def _of_groups(found: Found, grouping: Grouping) -> list[NDArray[np.int64]]:
 
 def batches(asked: Sequence[Statement]) -> list[list[int]]:
     """Which statements are asked `together`, by their numbers: those with few places, others alone."""
-    found, few, left = list[list[int]](), list[int](), 0
+    found, number = dict[tuple[int, int], list[int]](), 0
     for at, each in enumerate(asked):
-        if each.places is None:
-            found.append([at])
-            continue
-        if each.places.number > left:
-            few, left = list[int](), _MOST_TOGETHER
-            found.append(few)
-        few.append(at)
-        left -= each.places.number
-    return found
+        number += 0 if each.places is None else each.places.number
+        found.setdefault((at, -1) if each.places is None else (-1, number // _MOST_TOGETHER), []).append(at)
+    return [*found.values()]
 
 
 def together(asked: Sequence[Statement]) -> Statement:
@@ -365,59 +386,49 @@ def together(asked: Sequence[Statement]) -> Statement:
     has bits; one that chooses a place of each unit has a word for itself. The result is how many units have each bit,
     and a summary for each statement. Proof that it finds what each finds alone: ``proofs/one_pass.md``.
     """
-    first = asked[0]
-    if len(asked) == 1 and (first.places is None or first.places.number == 1):  # a single place needs no bits
-        return replace(first, summary=partial(_of_one, first))
+    first, places = asked[0], [each.places for each in asked if each.places is not None]
+    if len(asked) == 1 and (not places or places[0].number == 1):  # a single place needs no bits
+
+        def alone(found: Found) -> list[Any]:
+            return [first.summary(found)]
+
+        return replace(first, summary=alone)
     reads: dict[str, RowValue] = {"who": first.reads["who"]}
     lists: dict[str, PublicCandidates] = {}
-    places = [each.places for each in asked if each.places is not None]
     for at, each in enumerate(asked):
         reads |= {f"{name}{at}": value for name, value in each.reads.items() if name != "who"}
         lists |= {f"{name}{at}": listed for name, listed in each.lists.items()}
 
     def body(dialect: Dialect, rows: str) -> str:
-        words, bits = _words(dialect, asked, places)
-        named = ", ".join(f"{word} AS word{at}" for at, word in enumerate(words))
-        has = (f"CASE WHEN (word{word} & {1 << bit}) <> 0 THEN 1 END" for word, bit in bits)
-        counts = ", ".join(f"CAST(count({each}) AS BIGINT) AS n{at}" for at, each in enumerate(has))
-        return f"SELECT {counts} FROM (SELECT who, {named} FROM ({rows}) AS matched GROUP BY who) AS units"
+        words, shared, counts, used = list[str](), list[list[str]](), list[str](), MOST_PLACES
+        for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
+            is_read, place = _is_read(each, at), _place(of_it, at)
+            if of_it.is_one:
+                word, first_bit = f"one{at}", 0
+                words.append(f"{dialect.one_bit(['who'], f'CASE WHEN {is_read} THEN {place} END')} AS {word}")
+            else:
+                if used + of_it.number > MOST_PLACES:
+                    shared.append([])
+                    used = 0
+                shared[-1].append(f"CASE WHEN {is_read} THEN {dialect.bit_of(f'{place} + {used}')} ELSE 0 END")
+                word, first_bit = f"word{len(shared) - 1}", used
+                used += of_it.number
+            for bit in range(of_it.number):
+                has = f"CASE WHEN ({word} & {1 << (first_bit + bit)}) <> 0 THEN 1 END"
+                counts.append(f"CAST(count({has}) AS BIGINT) AS n{at}_{bit}")
+        words += [f"bit_or({' | '.join(sets)}) AS word{at}" for at, sets in enumerate(shared)]
+        grouped = f"SELECT who, {', '.join(words)} FROM ({rows}) AS matched GROUP BY who"
+        return f"SELECT {', '.join(counts)} FROM ({grouped}) AS units"
 
     def summary(found: Found) -> list[Any]:
-        summaries, end = list[Any](), 0
-        for each, of_it in zip(asked, places, strict=True):
-            begin, end = end, end + of_it.number
+        summaries: list[Any] = []
+        for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
             part, what = np.divmod(np.arange(of_it.number), of_it.candidates)
-            numbers = [np.asarray(found[f"n{at}"])[0] for at in range(begin, end)]
+            numbers = [np.asarray(found[f"n{at}_{bit}"])[0] for bit in range(of_it.number)]
             summaries.append(each.summary({"part": part, "what": what, "number": numbers}))  # as if it were alone
         return summaries
 
     return Statement(reads=reads, lists=lists, body=body, summary=summary, reads_all=len(asked) == 1)
-
-
-def _of_one(statement: Statement, found: Found) -> list[Any]:
-    return [statement.summary(found)]
-
-
-def _words(
-    dialect: Dialect, asked: Sequence[Statement], places: Sequence[Places]
-) -> tuple[list[str], list[tuple[int, int]]]:
-    """Aggregates of a unit's rows, and the word and the bit of each place."""
-    words, bits = list[tuple[str, list[str]]](), list[tuple[int, int]]()
-    shared, used = 0, MOST_PLACES
-    for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
-        if of_it.is_one:
-            word, first = len(words), 0
-            place = _if_read(each, at, _place(of_it, at), "NULL")
-            words.append(("{}", [dialect.one_bit(["who"], place)]))
-        else:
-            if used + of_it.number > MOST_PLACES:
-                shared, used = len(words), 0
-                words.append(("bit_or({})", []))
-            word, first = shared, used
-            words[word][1].append(_if_read(each, at, dialect.bit_of(f"{_place(of_it, at)} + {first}"), "0"))
-            used += of_it.number
-        bits += [(word, first + which) for which in range(of_it.number)]
-    return [aggregate.format(" | ".join(sets)) for aggregate, sets in words], bits
 
 
 def _place(places: Places, at: int) -> str:
@@ -426,6 +437,5 @@ def _place(places: Places, at: int) -> str:
     return " + ".join([*terms, *([f"what{at}"] if places.candidates > 1 else [])]) or "0"
 
 
-def _if_read(statement: Statement, at: int, value: str, otherwise: str) -> str:
-    needed = " AND ".join(f"{name}{at} IS NOT NULL" for name in statement.reads if name != "who")
-    return f"CASE WHEN {needed} THEN {value} ELSE {otherwise} END" if needed else value
+def _is_read(statement: Statement, at: int) -> str:
+    return " AND ".join(f"{name}{at} IS NOT NULL" for name in statement.reads if name != "who") or "1 = 1"

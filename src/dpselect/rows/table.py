@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self, cast
 
+from dpselect import summaries
 from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format
@@ -30,55 +31,11 @@ from dpselect.rows.columns import (
     find_column,
     unit_of,
 )
-from dpselect.rows.duckdb.cells import compared, compared_pairs
+from dpselect.rows.duckdb.cells import compared
 from dpselect.rows.failures import cut_off
-from dpselect.rows.statements import Found, Statement, batches, filtered, together
-from dpselect.summaries import (
-    CandidateKind,
-    CountsOf,
-    NamesOf,
-    PublicCandidates,
-    PublicCondition,
-    PublicGroups,
-    PublicPairs,
-    Scan,
-    TotalsOf,
-    ValuesIn,
-    are_dates,
-    public_dates,
-)
+from dpselect.rows.statements import Engine, Statement, batches, filtered, together
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups, PublicPairs, Scan
 from dpselect.summaries.candidates import ends_of
-
-
-class Engine(Protocol):
-    """What holds the rows of one table: DuckDB and a source of rows, a Spark frame, or a PostgreSQL server.
-
-    A new engine is this class, a `Dialect`, and a line in `dpselect.rows.opening`.
-
-    Attributes:
-        shown: its name in errors and ``repr``: a path, a kind of frame, or a URL without its password.
-        columns: all columns, with different names.
-        listed: whether errors may list these names; not if they might be somebody's row.
-        format: how cells of text are written, if that was declared.
-    """
-
-    @property
-    def shown(self) -> str: ...
-    @property
-    def columns(self) -> tuple[Column, ...]: ...
-    @property
-    def listed(self) -> bool: ...
-    @property
-    def format(self) -> Format | None: ...
-
-    def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
-        """The results of all statements, about the same unit, over the same rows.
-
-        What is left to chance is independent from one to the other. Proof: ``proofs/one_pass.md``. No error depends on
-        a row's content, or quotes a row.
-        """
-        ...
-
 
 Asked = Callable[[], Statement]  # a function of `dpselect.rows.statements`, with what it is asked with
 
@@ -184,11 +141,11 @@ class Rows:
             ends = cast("tuple[object, ...]", given)
             if len(ends) != 2 or ends == (None, None):
                 raise InvalidParameterError("where", Shown(f"<{len(ends)} ends>"), expected)
-            if not are_dates(ends):
+            if not summaries.are_dates(ends):
                 check_numeric(column, argument="where")
                 return Condition(column, None, ends_of((ends[0], ends[1])))
             try:
-                listed = public_dates(None, bounds=ends)
+                listed = summaries.public_dates(None, bounds=ends)
             except InvalidParameterError as bad:
                 raise InvalidParameterError("where", bad.got, f"two numbers, or {bad.expected}", bad.hint) from None
         if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
@@ -259,11 +216,11 @@ class ColumnRows:
         rows, column, unit = self.rows, self.column, self.rows.unit_column
         listed: PublicCandidates | None = None
         match scan:
-            case CountsOf(listed, most, argument):
+            case summaries.CountsOf(listed, most, argument):
                 rows.check_listed(column, listed, argument=argument)
                 most = None if unit.each_row else most
                 asked = partial(statements.count, column=column, candidates=listed, max_values_per_unit=most)
-            case TotalsOf(clip, listed):
+            case summaries.TotalsOf(clip, listed):
                 name = "column" if listed is None else "sum"
                 summed = column if listed is None else rows.check(clip.column, argument=name)
                 if listed is not None:
@@ -273,14 +230,14 @@ class ColumnRows:
                 about: dict[str, Any] = {"column": None if listed is None else column, "candidates": listed}
                 about |= {"amount": Amount(summed, clip.scale, clip.lower, clip.upper)}
                 asked = partial(statements.total, **about)
-            case ValuesIn(domain, most):
+            case summaries.ValuesIn(domain, most):
                 number = self._of_days() if domain.dated else column
                 check_numeric(number)
                 check_near(number, domain.lower, *([] if domain.is_open else [domain.upper]))
                 asked = partial(statements.gather, column=number, domain=domain, max_rows_per_unit=most)
-            case NamesOf(kind, most):
+            case summaries.NamesOf(kind, most):
                 asked = partial(statements.names, column=column, kind=kind, max_values_per_unit=most)
-            case PublicCondition(candidates, is_number, is_date, between, summed):
+            case summaries.PublicCondition(candidates, is_number, is_date, between, summed):
                 if candidates is not None:
                     rows.check_listed(column, candidates)
                 number = column if is_number else None
@@ -308,9 +265,9 @@ class ColumnRows:
         most = len(groups.members) if self.rows.unit_column.each_row else groups.max_per_unit
         if not isinstance(groups.members, PublicPairs):
             return Grouping(columns[0], groups.members, most)
-        kinds = [each.kind for each in groups.listed]
-        both = Column(groups.column, Holds.TEXT, parts=tuple(zip(columns, kinds, strict=True)))
-        return Grouping(both, groups.members.texts(), most, groups.listed)
+        parts = tuple((column, each.kind) for column, each in zip(columns, groups.listed, strict=True))
+        values = tuple(compared(each, self.rows.format, argument="groups") for each in groups.listed)
+        return Grouping(Column(groups.column, Holds.TEXT, parts=parts), groups.members.texts(values), most, values)
 
 
 MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the certificate
@@ -336,9 +293,7 @@ class UnopenedTable:
 
 
 def _compared(statement: Statement, format: Format) -> Statement:
-    """The statement with its lists as cells are compared with them."""
-    parts = tuple(compared(each, format) for each in statement.parts)
-    lists = {name: compared(each, format) for name, each in statement.lists.items() if not (parts and name == "part")}
-    if parts:
-        lists["part"] = compared_pairs(statement.lists["part"], statement.parts, parts)
-    return replace(statement, lists=lists, parts=parts)
+    """The statement with its lists as cells are compared with them; of a cross table they are already."""
+    apart = "part" if statement.parts else None
+    lists = {name: each if name == apart else compared(each, format) for name, each in statement.lists.items()}
+    return replace(statement, lists=lists)

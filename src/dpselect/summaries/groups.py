@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
@@ -49,9 +49,10 @@ class PublicPairs:
         """What certificates call them."""
         return " and ".join(self.kinds)
 
-    def texts(self) -> PublicCandidates:
-        """Each group as one text: see `dpselect.rows.row_rules.rule`."""
-        to = [dict(zip(each.stated(), each.texts(), strict=True)) for each in self.listed]
+    def texts(self, compared: Sequence[PublicCandidates] = ()) -> PublicCandidates:
+        """Each group as one text, of the values as cells are `compared` with them: `dpselect.rows.row_rules.rule`."""
+        both = zip(self.listed, compared or self.listed, strict=True)
+        to = [dict(zip(each.stated(), become.texts(), strict=True)) for each, become in both]
         groups = (
             BETWEEN_PARTS.join(part[value] for part, value in zip(to, each, strict=True)) for each in self.stated()
         )

@@ -7,7 +7,7 @@ because of a cell; one that is not written as declared is null. Proof: ``proofs/
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NamedTuple, cast
 
@@ -19,7 +19,6 @@ from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import Array, computed, matches, of_numpy, pa, pc
 from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.groups import BETWEEN_PARTS
 
 
 def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | None) -> Array:
@@ -87,17 +86,6 @@ def compared(candidates: PublicCandidates, format: Format | None, *, argument: s
         hint = f"Two of them are the same after {words}."
         raise InvalidCandidatesError(argument, got, f"{argument} that differ as they are compared", hint)
     return PublicCandidates(candidates.kind, tuple(texts))
-
-
-def compared_pairs(
-    pairs: PublicCandidates, listed: Sequence[PublicCandidates], become: Sequence[PublicCandidates]
-) -> PublicCandidates:
-    """The groups of a cross table, with the values of each column in place of those that become them."""
-    both = zip(listed, become, strict=True)
-    became = [dict(zip(old.texts(), new.texts(), strict=True)) for old, new in both]
-    split = (cast("str", each).split(BETWEEN_PARTS) for each in pairs.values)
-    texts = (BETWEEN_PARTS.join(to[part] for to, part in zip(became, pair, strict=True)) for pair in split)
-    return PublicCandidates(CandidateKind.TEXT, tuple(texts))
 
 
 def _compared_text(array: Array, format: Format) -> Array:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
 from threading import Thread
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ import numpy as np
 
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Progress
+from dpselect.rows.columns import Progress
 from dpselect.rows.duckdb.arrow import of_numpy, pa
 from dpselect.rows.duckdb.cells import Cell
 from dpselect.rows.duckdb.connection import Connection, connected
@@ -23,7 +22,7 @@ from dpselect.rows.duckdb.dialect import DuckDB
 from dpselect.rows.duckdb.scan import Scan, Source
 from dpselect.rows.failures import TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Name, Unit, Value
-from dpselect.rows.statements import Found, Statement
+from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Answer = TypeVar("Answer")
@@ -32,28 +31,12 @@ Query = Callable[[Connection], Answer]
 _POLL_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Embedded:
-    """DuckDB over a source of rows; see `dpselect.rows.table.Engine`.
+class Embedded(Engine):
+    """DuckDB over a source of rows. It may use `memory_limit` bytes before it spills; None: most of the machine's."""
 
-    It may use `memory_limit` bytes before it spills to disk; None: most of the machine's memory.
-    """
-
-    source: Source
-    memory_limit: int | None = None
-    format: Format | None = None
-
-    @property
-    def shown(self) -> str:
-        return self.source.shown
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.source.columns
-
-    @property
-    def listed(self) -> bool:
-        return self.source.listed
+    def __init__(self, source: Source, memory_limit: int | None = None, format: Format | None = None) -> None:
+        self.source, self.memory_limit, self.format = source, memory_limit, format
+        self.shown, self.columns, self.listed = source.shown, source.columns, source.listed
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements. For several, the engine keeps the rows that it has read.
