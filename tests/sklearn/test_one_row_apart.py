@@ -276,7 +276,6 @@ NUMBERS: dict[str, Make] = {
     "arrow batch": lambda cells: pa.RecordBatch.from_pydict({"a": pa.array(cells, pa.int64())}),
     "stream": lambda cells: Stream(pa.table({"a": pa.array(cells, pa.int64())})),
     "structs": lambda cells: pa.array([{"a": cell} for cell in cells], pa.struct([("a", pa.int64())])),
-    "two columns of one name": lambda cells: pd.concat([pd.Series(cells, dtype="Int64", name="a")] * 2, axis=1),
     "masked": lambda cells: np.ma.array([[c or 0] for c in cells], mask=[[c is None] for c in cells]),
 }
 

@@ -15,7 +15,7 @@ from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import cut_off
 from dpselect.rows.files.source import FileSource, paths_of
-from dpselect.rows.frames.frame import frame_source
+from dpselect.rows.frames.frame import frame_source, of_delta
 from dpselect.rows.statements import Engine
 from dpselect.rows.table import Table
 from dpselect.server_urls import may_tell_password
@@ -48,8 +48,6 @@ def open_table(
     _refuse_name(table)
     with cut_off:
         if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not one inside it
-            from dpselect.rows.frames.table_formats import of_delta
-
             found: Source | None = of_delta(str(source))
         else:
             found = FileSource.at(source, format) if are_files else frame_source(source)

@@ -28,7 +28,6 @@ from dpselect.questions.features import BestFeatures, PublicFeatures
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.duckdb.scan import Source
-from dpselect.rows.frames.frame import check_distinct_names
 from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (
@@ -51,7 +50,6 @@ def _labelled(
     table = numbers(X)
     labels = distinct_classes(estimator.classes)
     classes = positions(y, labels, rows=table[0].size())
-    check_distinct_names(X, argument="X")
     validate_data(estimator, X, skip_check_array=True)  # the names and the number of features
     return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table))
 

@@ -1,17 +1,20 @@
 """Tables that libraries hold: a schema and a stream of Arrow. Each question asks for them again; none modifies them.
 
 Each is recognised by the name of its type: no unused library is imported. To read one more is a function that makes a
-`Frame`, and a line in `_READERS`. Polars, DuckDB's relations and tables of Ibis compute the columns that are needed.
+`Frame`, and a line in `_READERS`. Polars, DuckDB's relations and tables of Ibis compute the columns that are needed. Of
+tables of Delta and Iceberg their libraries say which rows are there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Self, cast
+from urllib.parse import unquote
 
-from dpselect.errors import InvalidDataError, Shown, describe
+from dpselect.errors import InvalidDataError, MissingExtraError, Shown, describe
 from dpselect.rows.columns import Column, Holds, check_names
 from dpselect.rows.duckdb.arrow import (
     BATCH_ROWS,
@@ -21,6 +24,7 @@ from dpselect.rows.duckdb.arrow import (
     holds_of,
     no_type,
     pa,
+    pc,
     plain_batches,
     sliced,
 )
@@ -29,8 +33,8 @@ from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.failures import ASK, TranslatedErrors, changed, reading
 
 _READERS = {
-    ("deltalake", "DeltaTable"): "table_formats.of_delta",
-    ("pyiceberg", "Table"): "table_formats.of_iceberg",
+    ("deltalake", "DeltaTable"): "frame.of_delta",
+    ("pyiceberg", "Table"): "frame.of_iceberg",
     ("pandas", "DataFrame"): "pandas_frame.of_pandas",
     ("polars", "DataFrame"): "frame.of_polars",
     ("polars", "LazyFrame"): "frame.of_polars",
@@ -47,6 +51,17 @@ _ODD = ("bit", "bignum")
 """Types of DuckDB's that reach Arrow as bytes."""
 _LONGEST = 1 << 20
 """Bytes of text in a relation. Longer text is left out; otherwise it would decide whether DuckDB can answer."""
+_PLAIN_FEATURES = frozenset({"timestampNtz"})
+"""What a reader of the files alone may leave to them."""
+_LOG = "Its log is damaged, needs a later version of deltalake, or is in a folder whose name has a % sign."
+_GONE = "One of its files is damaged or gone."
+_NOT_TEXT = (
+    "The table has deletion vectors or mapped columns, and the reader of those stops at text that is not UTF-8."
+    " Write the files anew without them, in Spark: REORG TABLE ... APPLY (PURGE)."
+)
+_DELETES = "It may have equality deletes, which pyiceberg cannot apply: compact it, in Spark by rewrite_data_files."
+_BY_DELTALAKE, _BY_PYICEBERG = "a table that deltalake can read", "a table that pyiceberg can read"
+_ICEBERG = "<Iceberg table>"
 
 Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
 """The present Arrow schema of a table, and what reads some of its columns, by name; others may come with them."""
@@ -130,8 +145,10 @@ def of_polars(frame: Any) -> Frame:
         empty = pl.DataFrame(schema=held.collect_schema())
 
         def read(names: list[str]) -> Iterator[RecordBatch]:
-            asked = held.select(*(pl.nth(empty.columns.index(name)) for name in names))
-            return _batches((asked.collect(engine="streaming") if is_lazy else asked).get_columns(), names)
+            # Polars takes some names for patterns, and panics at one with a zero byte.
+            asked = held.select(pl.nth(empty.columns.index(name)).alias(str(at)) for at, name in enumerate(names))
+            for part in (asked.collect(engine="streaming") if is_lazy else asked).iter_slices(BATCH_ROWS):
+                yield from part.to_arrow(compat_level=pl.CompatLevel.newest()).rename_columns(names).to_batches()
 
         return pa.schema([(column.name, _type_in_arrow(column)) for column in empty.get_columns()]), read
 
@@ -140,34 +157,23 @@ def of_polars(frame: Any) -> Frame:
     return Frame.of("<polars DataFrame>", now, rows=lambda: frame.height)
 
 
-def _batches(columns: list[Any], names: list[str]) -> Iterator[RecordBatch]:
-    for start in range(0, len(columns[0]), BATCH_ROWS):
-        arrays = [_in_arrow(each.slice(start, BATCH_ROWS)) for each in columns]
-        yield pa.RecordBatch.from_arrays(arrays, names)
-
-
 def _type_in_arrow(empty: Any) -> Any:
     """Not of objects, whose Arrow type would be that of memory addresses."""
     import polars as pl
 
     try:
-        return no_type() if empty.dtype == pl.Object else _in_arrow(empty).type
+        newest = pl.CompatLevel.newest()
+        return no_type() if empty.dtype == pl.Object else empty.alias("").to_arrow(compat_level=newest).type
     except pa.ArrowException:  # Arrow has no such type
         return no_type()
 
 
-def _in_arrow(column: Any) -> Any:
-    """The column without its name, because Polars panics at a name with a zero byte."""
-    import polars as pl
-
-    return column.alias("").to_arrow(compat_level=pl.CompatLevel.newest())
-
-
 def of_relation(relation: Any) -> Frame:
     """The rows of a ``duckdb.DuckDBPyRelation``, computed on its own connection."""
+    import duckdb
 
     def now() -> Now:
-        with TranslatedErrors(lambda _: changed(shown), *_gone()):
+        with TranslatedErrors(lambda _: changed(shown), duckdb.BinderException, duckdb.CatalogException):  # it is gone
             columns, engines_types = list(relation.columns), relation.types
             arrow_types = relation.limit(0).to_arrow_table().schema.types
         check_names(columns, shown=shown, capitals_count=False)
@@ -186,13 +192,6 @@ def of_relation(relation: Any) -> Frame:
 
     shown = "<DuckDB relation>"
     return Frame.of(shown, now, hint=ASK)
-
-
-def _gone() -> tuple[type[Exception], ...]:
-    """What DuckDB says of a table or a column that is not there any more."""
-    import duckdb
-
-    return duckdb.BinderException, duckdb.CatalogException
 
 
 def _short(column: str, holds: Holds) -> str:
@@ -218,6 +217,108 @@ def of_ibis(table: Any) -> Frame:
     with TranslatedErrors(lambda _: unbound):
         table.get_backend()
     return Frame.of(shown, now, hint=ASK)
+
+
+def of_delta(given: Any) -> Frame:
+    """The rows of a Delta table.
+
+    Args:
+        given: the table's folder, whose newest version each question reads; or a ``deltalake.DeltaTable``, which stays
+            at the version that it has.
+    """
+
+    def now() -> Now:
+        table = _delta(given, shown)
+        with reading(shown, hint=_LOG, expected=_BY_DELTALAKE):
+            features = set(table.protocol().reader_features or ()) - _PLAIN_FEATURES
+            # Else the files that its log lists hold exactly its rows, under the names of its columns.
+            if features or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
+                schema = pa.RecordBatchReader.from_stream(table.scan()).schema
+                return _without_text(schema), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
+            dataset = table.to_pyarrow_dataset()
+        return dataset.schema, lambda names: _of_files(dataset, names, shown)
+
+    def known_as() -> str:
+        table = _delta(given, shown)
+        return f"<Delta table {table.metadata().id}, version {table.version()}>"
+
+    shown = repr(given) if isinstance(given, str) else "<Delta table>"
+    # A folder names itself.
+    name = None if isinstance(given, str) else unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
+    found = Frame.of(shown, now, known_as=known_as, table_name=name, hint=_GONE, expected=_BY_DELTALAKE)
+    columns = [replace(each, hint=_NOT_TEXT) if each.holds is Holds.OTHER else each for each in found.columns]
+    return replace(found, columns=tuple(columns))
+
+
+def _delta(given: Any, shown: str) -> Any:
+    """The table at a path; a table as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        library = import_module("deltalake")
+    except ImportError:
+        raise MissingExtraError("Delta tables", "delta") from None
+    with reading(shown, hint=_LOG, expected=_BY_DELTALAKE):
+        return library.DeltaTable(Path(given).absolute())
+
+
+def _without_text(schema: Any) -> Any:
+    """With a type that no question takes for text, and for structs, which are read as a whole."""
+    refused = (Holds.TEXT, Holds.NESTED)
+    return pa.schema([(each.name, no_type() if holds_of(each.type) in refused else each.type) for each in schema])
+
+
+def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatch]:
+    """The rows of the files, whose types have to be the table's: Arrow would convert values, and one might not fit."""
+    types = {name: _width(dataset.schema.field(name).type) for name in names}
+    for fragment in dataset.get_fragments():
+        held = {field.name: _width(field.type) for field in fragment.physical_schema}
+        if any(held.get(name, type_) != type_ for name, type_ in types.items()):
+            raise InvalidDataError("source", Shown(shown), "files with the types of the table's schema")
+    columns = {name: pc.field(name) for name in names}  # a name with a dot in it would be taken for a way
+    yield from dataset.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=2)
+
+
+def _width(type_: Any) -> Any:
+    """The type; of text and of bytes, whose lengths may be stored in several ways, only what they hold."""
+    holds = holds_of(type_)
+    return holds if holds in (Holds.TEXT, Holds.BYTES) else type_
+
+
+def of_iceberg(table: Any) -> Frame:
+    """The rows of a ``pyiceberg.table.Table``, of the snapshot that it has when a question is asked.
+
+    One data file is read at a time, because the library's own stream reads several as a whole at once.
+    """
+
+    def now() -> Now:
+        return table.schema().as_arrow(), read
+
+    def read(names: list[str]) -> Iterator[RecordBatch]:
+        scan = table.scan(selected_fields=tuple(names))
+        arrow = import_module("pyiceberg.io.pyarrow")
+        scanned = arrow.ArrowScan(table.metadata, table.io, scan.projection(), scan.row_filter)
+        for task in _files(scan):
+            yield from scanned.to_record_batches([task])
+
+    def known_as() -> str:
+        return f"<Iceberg table {table.metadata.table_uuid}, snapshot {table.metadata.current_snapshot_id}>"
+
+    def rows() -> int:
+        return sum(task.file.record_count for task in _files(table.scan()))  # also those that were deleted since
+
+    name = table.name()
+    called = None if name[0] == "static-table" else ".".join(name)  # opened by the path of its metadata, which follows
+    about = {"table_name": called, "hint": _GONE, "expected": _BY_PYICEBERG}
+    found = Frame.of(_ICEBERG, now, rows=rows, known_as=known_as, **about)
+    _files(table.scan())
+    return found
+
+
+def _files(scan: Any) -> list[Any]:
+    """The data files with the deletes that apply to each."""
+    with reading(_ICEBERG, hint=_DELETES, expected=_BY_PYICEBERG):
+        return list(scan.plan_files())
 
 
 def frame_source(frame: object) -> Source | None:
@@ -286,38 +387,33 @@ def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None
     >>> column.columns[0].holds, column.size()
     (<Holds.INTEGERS: 'whole numbers'>, 2)
     """
-    if is_a(given, "pandas", "DataFrame"):
-        columns = (given.iloc[:, place] for place in range(given.shape[1]))
-        return [_only_one(column.to_frame(str(column.name))) for column in columns]
     if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):
         return _only_one(import_module("pandas").DataFrame({argument: given}))
-    if is_a(given, "polars", "DataFrame"):
-        return [_only_one(column.to_frame()) for column in given.get_columns()]
     if is_a(given, "polars", "Series"):
         return _only_one(given.to_frame())
-    if not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
+    names, got = list[Any](), Shown(describe(given))
+    if is_a(given, "pandas", "DataFrame"):
+        names = [*given.columns]
+        frames = [given.iloc[:, place].to_frame(str(name)) for place, name in enumerate(names)]
+    elif is_a(given, "polars", "DataFrame"):  # has no two columns of the same name
+        frames = [column.to_frame() for column in given.get_columns()]
+    elif not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
         return None
-    from dpselect.mechanisms.scores import arrow_chunks
+    else:
+        from dpselect.mechanisms.scores import arrow_chunks
 
-    chunks = arrow_chunks(given)
-    if chunks is None:
-        got = Shown(f"<{type(given).__name__}>")
-        raise InvalidDataError(argument, got, "a table that can be read as an Arrow stream")
-    if not pa.types.is_struct(chunks.type):
-        return _only_one(pa.table({argument: chunks}))
-    return [_only_one(pa.table({argument: column})) for column in pa.Table.from_struct_array(chunks).columns]
+        if (chunks := arrow_chunks(given)) is None:
+            raise InvalidDataError(argument, got, "a table that can be read as an Arrow stream")
+        if not pa.types.is_struct(chunks.type):
+            return _only_one(pa.table({argument: chunks}))
+        table = pa.Table.from_struct_array(chunks)
+        names, frames = table.column_names, [pa.table({argument: column}) for column in table.columns]
+    if len(set(names)) < len(names):
+        raise InvalidDataError(argument, got, "columns with different names", "Two of them have the same.")
+    return [_only_one(each) for each in frames]
 
 
 def _only_one(frame: Any) -> Source:
     found = frame_source(frame)
     assert found is not None, "it is a frame of a library that is known"
     return found
-
-
-def check_distinct_names(given: Any, *, argument: str) -> None:
-    """Refuse a frame with two columns of the same name. Not needed for Polars, which has no such frames."""
-    names: list[Any] = list(given.columns) if is_a(given, "pandas", "DataFrame") else []
-    names = given.column_names if is_a(given, "pyarrow", "Table") else names
-    if len(set(names)) < len(names):
-        hint = "Two of them have the same."
-        raise InvalidDataError(argument, Shown(describe(given)), "columns with different names", hint)
