@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS, Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import Array, RecordBatch, decoded, of_numpy, pa, parts_of, pc, valid_text
+from dpselect.rows.duckdb.arrow import Array, decoded, of_numpy, parts_of, pc, valid_text
 from dpselect.rows.failures import TranslatedErrors
 from dpselect.rows.files import lines
 from dpselect.rows.files.lines import Reading, opened
@@ -80,8 +80,8 @@ def _other_delimiter(header: bytes, delimiter: str, line_breaks: str) -> str:
     return ""
 
 
-def rows(asked: Reading) -> Iterator[RecordBatch]:
-    """Some fields of every line that can be read, in batches of nullable text columns."""
+def rows(asked: Reading) -> Iterator[list[Array]]:
+    """Some fields of every line that can be read, as nullable text, and the numbers of lines if asked for."""
     declared, width, quoted = asked.declared, len(asked.among), asked.declared.quoted_line_breaks
     places = [asked.among.index(column) for column in asked.columns]
     delimiter = ord(declared.delimiter or ",")
@@ -96,7 +96,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
                 ends = np.flatnonzero(raw == _NEWLINE)
                 asked.skipped((number + np.searchsorted(ends, bad)).tolist())
                 columns.append(of_numpy(number + np.searchsorted(ends, separators[first] + 1)))
-            yield pa.RecordBatch.from_arrays(columns, names=list(map(str, range(len(columns)))))
+            yield columns
 
 
 def _fields_of_lines(

@@ -20,7 +20,7 @@ from zipfile import ZipFile
 from dpselect.errors import InvalidDataError, MissingExtraError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import EXACT, Column, Holds
-from dpselect.rows.duckdb.arrow import RecordBatch, pa, text_array
+from dpselect.rows.duckdb.arrow import Array, text_array
 from dpselect.rows.files.lines import Reading
 
 MOST_BYTES = 1 << 29
@@ -39,16 +39,15 @@ def read_columns(path: str, shown: Shown, declared: Format) -> tuple[Column, ...
         return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
-def rows(asked: Reading) -> Iterator[RecordBatch]:
-    """Some columns of every row that is not blank, in batches of nullable text columns."""
+def rows(asked: Reading) -> Iterator[list[Array]]:
+    """Some columns of every row that is not blank, as nullable text."""
     with _opened(asked.path, asked.shown, asked.declared) as (names, cells):
         if tuple(names) != tuple(column.name for column in asked.among):
             raise EOFError
         places = [names[column.name] for column in asked.columns]
         while block := list(islice(cells, _ROWS)):
             filled = [row for row in block if any(cell.value is not None for cell in row.values())]
-            arrays = [text_array([_text(row[at]) if at in row else None for row in filled]) for at in places]
-            yield pa.RecordBatch.from_arrays(arrays, names=list(map(str, places)))
+            yield [text_array([_text(row[at]) if at in row else None for row in filled]) for at in places]
     asked.advance(os.path.getsize(asked.path))
 
 

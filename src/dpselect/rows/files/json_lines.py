@@ -23,7 +23,6 @@ from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import (
     Array,
-    RecordBatch,
     between,
     computed,
     matches,
@@ -39,12 +38,12 @@ from dpselect.rows.files.lines import Reading, opened
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
-_BLANK = r"[ \t\r]*"
+_BLANK = r"[ \t]?"
 _TEXT = r'"[^"\\\x00-\x1f]*"'
 _NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
-_MEMBER = f"{_TEXT}[ \\t]?:[ \\t]?({_TEXT}|{_NUMBER}|true|false|null|NaN|Infinity){_BLANK}"
-_EASY = rf"^{_BLANK}\{{{_BLANK}({_MEMBER}(,{_BLANK}{_MEMBER})*)?\}}{_BLANK}\n$"
-"""A line that is easy to read, with at most one blank on each side of a colon."""
+_MEMBER = f"{_TEXT}{_BLANK}:{_BLANK}({_TEXT}|{_NUMBER}|true|false|null|NaN|Infinity){_BLANK}"
+_EASY = rf"^{_BLANK}\{{{_BLANK}({_MEMBER}(,{_BLANK}{_MEMBER})*)?\}}\r?\n$"
+"""A line that is easy to read, with at most one blank between its parts."""
 _IN_QUOTES = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
 
@@ -73,8 +72,8 @@ def _keys(row: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from _keys(cast("dict[str, Any]", value), f"{before}{key}.")
 
 
-def rows(asked: Reading) -> Iterator[RecordBatch]:
-    """Some columns of every line that can be read, in batches of nullable text columns."""
+def rows(asked: Reading) -> Iterator[list[Array]]:
+    """Some columns of every line that can be read, as nullable text, and the numbers of the lines."""
     names = [column.name for column in asked.columns]
     with closing(opened(asked.path, advance=asked.advance)) as text:
         for number, block in lines.whole_lines(text, asked.before + 1, asked.skipped):
@@ -87,16 +86,10 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
                     bad.append(number + place)
             asked.skipped(bad)
             if at.size:
-                yield _batch(_easy_cells(easy, ends, names), number + at, asked)
+                yield [*_easy_cells(easy, ends, names), of_numpy(number + at)]
             if found:
                 numbers, cells = zip(*found, strict=True)
-                texts = [text_array(list(each)) for each in zip(*cells, strict=True)]
-                yield _batch(texts, np.array(numbers, np.int64), asked)
-
-
-def _batch(cells: list[Array], numbers: NDArray[np.int64], asked: Reading) -> RecordBatch:
-    columns = [*cells, of_numpy(numbers)] if asked.numbered else cells
-    return pa.RecordBatch.from_arrays(columns, names=list(map(str, range(len(columns)))))
+                yield [*(text_array(list(each)) for each in zip(*cells, strict=True)), of_numpy(np.array(numbers))]
 
 
 def _divided(
@@ -147,28 +140,17 @@ def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> 
         is_known = is_text | (first == ord("t")) | (first == ord("f")) | (first <= ord("9"))
         each_has_one = value.size == ends.size and ((begins < value) & (value < ends)).all()
         line: Any = slice(None) if each_has_one else np.searchsorted(ends, value)
-        end = np.where(
-            is_text, closed[np.minimum(text + 1, closed.size - 1)], _stops(raw, value, after[text], ends[line])
-        )
+        # Words and numbers end at the comma or brace before the next quote or the end of the line, or a blank before.
+        stop = np.minimum(after[text], ends[line]) - 1
+        stop -= raw[stop] <= ord(" ")
+        stop -= raw[stop - 1] <= ord(" ")
+        end = np.where(is_text, closed[np.minimum(text + 1, closed.size - 1)], stop)
         stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
         stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
         held = [pa.py_buffer(np.packbits(known, bitorder="little")), *parts_of(block, stand).buffers()[1:]]
         return pa.Array.from_buffers(pa.large_string(), ends.size, held)  # a scalar of null would import pandas
 
     return [under(name) for name in names]
-
-
-def _stops(
-    raw: NDArray[np.uint8], value: NDArray[np.int64], quote: NDArray[np.int64], end: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Where words and numbers end: at the comma or brace before the next quote or the end of the line, or before."""
-    stop = np.minimum(quote, end) - 1
-    stop -= raw[stop] <= ord(" ")
-    is_padded = (raw[stop] <= ord(" ")) | (raw[stop - 1] <= ord(" "))
-    if is_padded.any():
-        ends = np.flatnonzero((raw == ord(",")) | (raw == ord("}")) | (raw <= ord(" ")))
-        stop[is_padded] = ends[np.searchsorted(ends, value[is_padded])]
-    return stop
 
 
 def _row(line: str) -> dict[str, Any] | None:

@@ -46,7 +46,7 @@ class Reading:
         columns, among: those wanted, in this order; all that it has.
         declared: how its cells are written.
         advance: called with the number of bytes read since the last call.
-        numbered: whether lines of text have their numbers, from 1, in a column behind the others.
+        numbered: whether lines of text have their numbers, from 1, behind the other columns.
         before: how many lines are counted before the first.
         skipped: called with the numbers of lines, blank ones aside, that cannot be read since the last call.
     """

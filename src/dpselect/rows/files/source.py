@@ -58,7 +58,8 @@ class FileKind(Enum):
 
     @property
     def reader(self) -> Any:
-        """The module that reads such files. It has ``read_columns(path, shown, declared)`` and ``rows(reading)``."""
+        """The module that reads such files. It has ``read_columns(path, shown, declared)`` and ``rows(reading)``,
+        which gives arrays of some rows at a time, one for each column, and perhaps their numbers."""
         return import_module(f"dpselect.rows.files.{self._reader}")
 
 
@@ -385,9 +386,9 @@ class FileSource(Source):
                 if self.kind is not FileKind.EXCEL and held != _columns_in(file, self.kind, self.declared):
                     raise EOFError
                 about = (held, self.declared, file.shown, advance, LINE in columns, position * _LINES, self.skipped)
-                for batch in self.kind.reader.rows(Reading(file.path, asked, *about)):
-                    arrays = dict(zip([*asked, LINE], batch.columns, strict=False))
-                    arrays |= {column: pa.repeat(value, batch.num_rows) for column, value in above.items()}
+                for read in self.kind.reader.rows(Reading(file.path, asked, *about)):
+                    arrays = dict(zip([*asked, LINE], read, strict=False))
+                    arrays |= {column: pa.repeat(value, len(read[0])) for column, value in above.items()}
                     names = list(map(str, range(len(columns))))
                     yield pa.RecordBatch.from_arrays([arrays[column] for column in columns], names)
 

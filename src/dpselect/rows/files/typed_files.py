@@ -57,8 +57,8 @@ def schema(path: str) -> Any:
         return pq.read_schema(file) if ending == ".parquet" else _opened(file, path).schema
 
 
-def rows(asked: Reading) -> Iterator[RecordBatch]:
-    """Some columns of every row, in batches."""
+def rows(asked: Reading) -> Iterator[list[Array]]:
+    """Some columns of every row."""
     names, path, ending = [column.name for column in asked.columns], asked.path, _ending(asked.path)
     size = os.path.getsize(path)
     if ending == ".parquet":
@@ -68,7 +68,7 @@ def rows(asked: Reading) -> Iterator[RecordBatch]:
     for batch, share in batches:
         asked.advance(int(share * size))
         for arrays in arrow.sliced([batch], names):
-            yield from plain_batches(arrays, asked.columns, names)
+            yield from (each.columns for each in plain_batches(arrays, asked.columns, names))
 
 
 def _ending(path: str) -> str:
