@@ -19,7 +19,7 @@ from dpselect.formats import WORDS
 from dpselect.plans.division import BUDGET_KEYS, GIVEN_BY_PLAN
 from dpselect.plans.plan import Plan
 from dpselect.questions.question import BY_NAME
-from dpselect.session.described import ASK, arguments_of
+from dpselect.session.dataset import ASK, arguments_of
 
 PLACE = Path(__file__).parent / "static" / "plan.schema.json"
 

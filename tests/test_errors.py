@@ -24,7 +24,7 @@ from dpselect.errors import (
     words_meant,
 )
 from dpselect.questions.question import BY_NAME
-from dpselect.session.described import arguments_of
+from dpselect.session.dataset import arguments_of
 
 KINDS = [
     dps.errors.InvalidParameterError,

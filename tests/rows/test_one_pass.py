@@ -13,7 +13,7 @@ import pytest
 import dpselect as dps
 from dpselect.rows.duckdb import engine
 from dpselect.rows.table import ColumnRows, Rows
-from dpselect.session.described import seen
+from dpselect.session.dataset import seen
 from dpselect.session.paying import TableQuestion, gathered
 from tests.rows.engines import PLACERS
 from tests.rows.laws import Questions

@@ -65,8 +65,7 @@ def ask(
         quiet: Print only the answer, without a progress bar; with --dry-run, only epsilon.
         as_json: Print the certificate as JSON instead of a table.
     """
-    from dpselect.session.dataset import Dataset
-    from dpselect.session.described import reply
+    from dpselect.session.dataset import Dataset, reply
 
     own = (*arguments_of(about), *OF_EVERY_QUESTION, *OF_VIEWS)
     alike: dict[str, Any] = {"unit": unit, "neighbours": neighbours, "table": table, "format": format_of(given)}

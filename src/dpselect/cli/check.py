@@ -13,7 +13,6 @@ from dpselect.cli.streams import say, scan_progress
 from dpselect.errors import printable
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
-from dpselect.session.described import seen
 from dpselect.summaries.kinds import TYPES
 
 _BOUNDS = "Bounds of the question: two numbers, or the first and the last date."
@@ -48,6 +47,7 @@ def check(
     on a server are not looked at.
     """
     import dpselect as dps
+    from dpselect.session.dataset import seen
 
     reading = {name: given[name] for name in ("table", "memory_limit")}
     data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)

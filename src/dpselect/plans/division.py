@@ -24,7 +24,7 @@ from dpselect.questions.query import Query
 from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import Terms, as_text
 from dpselect.session.asking import PlainQuestions, rows_of
-from dpselect.session.described import ASK, arguments_of, check_described, planned_by
+from dpselect.session.dataset import ASK, arguments_of, check_described, planned_by
 from dpselect.session.paying import TableQuestion
 
 BUDGET_KEYS = ("share", "epsilon", "within")

@@ -23,8 +23,7 @@ from dpselect.plans.division import Division, PlannedQuestion, divided, in_folde
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.asking import PlainQuestions, planner
-from dpselect.session.dataset import Dataset
-from dpselect.session.described import check_keys
+from dpselect.session.dataset import Dataset, check_keys
 from dpselect.session.forecast import DryRun, forecasted
 from dpselect.session.paying import Spending, TableQuestion
 

@@ -26,7 +26,7 @@ from dpselect.questions.question import BY_NAME, QUESTIONS
 from dpselect.questions.wording import bound_shown, rounded_up
 from dpselect.questions.words import as_text
 from dpselect.session.check import WARNING, Check, check
-from dpselect.session.described import seen
+from dpselect.session.dataset import seen
 from dpselect.session.forecast import Forecast
 from dpselect.web.forms import Form
 from dpselect.web.pages import Pages, Typed, led_to, route

@@ -14,7 +14,7 @@ from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidPar
 from dpselect.questions.question import Question
 from dpselect.rows.columns import Holds
 from dpselect.session.asking import rows_of
-from dpselect.session.described import reply
+from dpselect.session.dataset import reply
 from dpselect.session.forecast import Forecast
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.kinds import TYPES
