@@ -200,6 +200,8 @@ def check(
     beyond = {f"are {side} {said}.": f"{sign} {end!r}" for sign, side, end in sides}
 
     def query(connection: Connection) -> Check:
+        for name, each in lists.items():
+            connection.register(f"{name}_list", candidate_table(each))
         look = _Look(connection, engine, statement, left_out)
         problems, names = [*look.of_rows()], [printable(each.name) for each in look.columns.values()]
         for at, name in enumerate(look.columns):
@@ -217,7 +219,8 @@ def check(
         return Check(column=column, unit=rows.unit, problems=tuple(problems), about=about, **numbers)
 
     left_out, columns = list[int](), {name: value.column for name, value in statement.reads.items()}
-    cells = {name: Cell.of(each, statement.lists.get(name)) for name, each in columns.items()}
+    lists = {name: compared(each, engine.format) for name, each in statement.lists.items()}
+    cells = {name: Cell.of(each, lists.get(name)) for name, each in columns.items()}
     cells |= {f"raw_{name}": _AsWritten(each.source) for name, each in columns.items() if each.holds in TEXTS}
     cells |= {"who": Cell(columns["who"].source), "nth": Cell(LINE)}
     scan = Scan(engine.source.counting(left_out.extend), cells, format=engine.format)
@@ -245,18 +248,20 @@ class _Look:
     """
 
     def __init__(self, connection: Connection, engine: Embedded, statement: Statement, left_out: list[int]) -> None:
-        self._connection, self._source, self._left_out = connection, engine.source, left_out
+        self._sql, self._source, self._left_out = connection.execute, engine.source, left_out
         self._words: dict[str, Any] = {} if engine.format is None else engine.format.words
         self._lists, self._reasons = statement.lists, dict[str, list[str]]()
         self._read = {name: value.column for name, value in statement.reads.items()}
         self.columns = {name: self._read[name] for name in ("what", "number", "part") if name in self._read}
+        self._kinds = {
+            name: self._lists[name].kind if name in self._lists else CandidateKind.NUMBER for name in self._read
+        }
         self._unit, met, shown = printable(self._read["who"].shown), ["true"], ["nth"]
         for name, value in statement.reads.items():
             listed, is_text = self._lists.get(name), value.column.holds in TEXTS
             read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DUCKDB)})"
             counts = f"({rule(value, name, DUCKDB)}) IS NOT NULL"
             if listed is not None:
-                connection.register(f"{name}_list", candidate_table(compared(listed, engine.format)))
                 interval = is_interval(listed) and f"BETWEEN {listed.values[0]} AND {listed.values[-1]}"
                 counts = f"{read} {interval or f'IN (SELECT candidate FROM {name}_list)'}"
             if name not in ("who", *self.columns):
@@ -269,32 +274,29 @@ class _Look:
             shown.append(f"{read} AS is_{name}, CASE WHEN {counts} THEN NULL {why} END::TINYINT AS why_{name}")
             kept = text if is_text and name != "who" else f"CASE WHEN why_{name} >= 0 THEN {text} END"
             shown.append(f"{kept} AS text_{name}")
-        connection.execute(f"CREATE TEMP TABLE cells AS SELECT {', '.join(shown)} FROM rows WHERE {' AND '.join(met)}")
+        self._sql(f"CREATE TEMP TABLE cells AS SELECT {', '.join(shown)} FROM rows WHERE {' AND '.join(met)}")
         first = next(iter(self.columns))
         used = f"CASE WHEN coalesce({', '.join(f'why_{name}' for name in self.columns)}) IS NULL THEN is_{first} END"
         several = f"min({used}) < max({used})" if first in self._lists else f"count({used}) > 1"
-        connection.execute(
+        self._sql(
             f"CREATE TEMP TABLE units AS SELECT is_who AS who, min(nth) AS nth, count(*) AS n, count({used}) AS usable,"
             f" {several} AS several FROM cells WHERE is_who IS NOT NULL GROUP BY 1"
         )
-        numbers = self._one(
+        numbers = self._sql(
             "SELECT (SELECT count(*) FROM cells), coalesce(sum(n), 0)::BIGINT, coalesce(sum(usable), 0)::BIGINT,"
             " count(*), count(*) FILTER (usable > 0), count(*) FILTER (several), coalesce(max(usable), 0) FROM units"
-        )
-        self.rows, self._known, self.usable_rows, self.units, self.usable_units, self.several, self.most = numbers
-        connection.execute(
+        ).fetchall()
+        ((self.rows, self._known, self.usable_rows, self.units, self.usable_units, self.several, self.most),) = numbers
+        self._sql(
             f"CREATE TEMP VIEW named AS SELECT *, {self.rows} AS rows, {self.units} AS units,"
             f" {literal(self._unit)} AS unit, who::VARCHAR AS name, {_SAME} AS same FROM units"
         )
         self._written = {name: self._written_in(name) for name in self.columns}
         self._no_row = "No row meets the conditions." if met[1:] else "The table has no rows."
 
-    def _kind(self, name: str) -> CandidateKind:
-        return self._lists[name].kind if name in self._lists else CandidateKind.NUMBER
-
     def _reasons_of(self, name: str, text: str, *, is_text: bool) -> dict[str, str]:
         """Why a cell may not count, and in SQL where; the first that fits."""
-        nothing, kind = "nothing, or an object, a list or a time" if is_text else "nothing", self._kind(name)
+        nothing, kind = "nothing, or an object, a list or a time" if is_text else "nothing", self._kinds[name]
         if is_text and self._source.lines([1]):
             nothing = "text that cannot be read, or quotes inside a cell"
         no_value = f"regexp_full_match(trim({text}, '{BLANKS}{NO_BREAK_BLANKS}'), '{NO_VALUE}')"
@@ -309,17 +311,17 @@ class _Look:
         return {**reasons, f"no {called} as it is written here": "true"}
 
     def _written_in(self, name: str) -> Written:
-        column, kind, last = self.columns[name], self._kind(name), len(self._reasons[name]) - 1
+        column, kind, last = self.columns[name], self._kinds[name], len(self._reasons[name]) - 1
         shape, is_read = f"text_{name}", f"why_{name} IS NULL"
         if kind is not CandidateKind.TEXT:
             is_read = f"is_{name} IS NOT NULL"
         if kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
             shape = f"regexp_replace(regexp_replace({shape}, '[0-9]', '0', 'g'), '0{{5,}}', '0000', 'g')"
-        found = self._all(
+        found = self._sql(
             f"SELECT {is_read}, count(*) AS n, min_by(text_{name}, nth) FROM cells WHERE is_who IS NOT NULL AND"
             f" ({is_read} OR why_{name} = {last}) AND length(text_{name}) < {LONGEST} GROUP BY 1, {shape}"
             f" ORDER BY n DESC, min(nth) LIMIT {_WAYS}"
-        )
+        ).fetchall()
         if column.holds not in TEXTS or (len(found) == _WAYS and kind is not CandidateKind.TEXT):  # some are not known
             found = []
         unread = {text: rows for is_read, rows, text in found if not is_read}
@@ -343,11 +345,13 @@ class _Look:
             yield f"{few} will take part: the answer may be mostly noise.{whose}"
         who = self._read["who"]
         for where, share, said in () if who.each_row else _SUSPECT if who.holds in TEXTS else _SUSPECT[:2]:
-            number, found = self._one(f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM named WHERE {where}")
+            counts = f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM named WHERE {where}"
+            ((number, found),) = self._sql(counts).fetchall()
             if 0 < number <= share * units:
                 in_pairs = "min(nth) OVER (PARTITION BY same), nth, name"
-                shown = self._all(f"SELECT nth, name FROM named WHERE {where} ORDER BY {in_pairs} LIMIT {SHOWN}")
-                yield f"{_share(found, rows)} {said.format(self._unit)}{self._shown(shown)}"
+                first = f"SELECT nth, name FROM named WHERE {where} ORDER BY {in_pairs} LIMIT {SHOWN}"
+                shown = self._shown(self._sql(first).fetchall())
+                yield f"{_share(found, rows)} {said.format(self._unit)}{shown}"
 
     def of_column(self, name: str, beyond: Mapping[str, str], *, all_occur: bool) -> Iterator[str]:
         """What is said of its cells in rows with a unit: of numbers, which are `beyond` an end; with values that are
@@ -355,12 +359,12 @@ class _Look:
         yield from self._why(name, self._known)
         listed, usable = self._lists.get(name), f"FROM cells WHERE is_who IS NOT NULL AND why_{name} IS NULL"
         for said, where in beyond.items() if listed is None else ():
-            (count,) = self._one(f"SELECT count(*) {usable} AND is_{name} {where}")
+            ((count,),) = self._sql(f"SELECT count(*) {usable} AND is_{name} {where}").fetchall()
             if count:
                 yield f"{_share(count, self._known)} {said}"
         if listed is not None and all_occur:
             not_held = f"candidate NOT IN (SELECT DISTINCT is_{name} {usable})"
-            absent = self._all(f"SELECT place FROM {name}_list WHERE {not_held} ORDER BY place")
+            absent = self._sql(f"SELECT place FROM {name}_list WHERE {not_held} ORDER BY place").fetchall()
             shown = ", ".join(short(listed[place]) for (place,) in absent[:10])
             more = f", and {len(absent) - 10:,} more" if len(absent) > 10 else ""
             no_unit = f" with a {self._unit}" if self._known < self.rows else ""
@@ -373,7 +377,7 @@ class _Look:
         first_cells = f"min_by(coalesce(text_{name}, ''), nth, {SHOWN}), min(nth, {SHOWN})"
         some = f"is_who IS {'' if name == 'who' else 'NOT '}NULL AND why_{name} >= 0"
         found = f"SELECT why_{name}, count(*), {first_cells} FROM cells WHERE {some} GROUP BY 1 ORDER BY 2 DESC, 4"
-        for why, count, texts, places in self._all(found):
+        for why, count, texts, places in self._sql(found).fetchall():
             shown = self._shown(zip(places, texts if why else [None] * SHOWN, strict=False))
             yield f"{_share(count, of)}{said}: {self._reasons[name][why]}{shown}"
 
@@ -393,12 +397,6 @@ class _Look:
             fits = (said for pattern, said in undeclared if any(re.fullmatch(pattern, each) for each in texts))
             help = next(fits, "")
         return f", such as {', '.join(shown)}. {help}".rstrip() if shown else "."
-
-    def _all(self, sql: str) -> list[Any]:
-        return self._connection.execute(sql).fetchall()
-
-    def _one(self, sql: str) -> Any:
-        return self._all(sql)[0]  # an aggregate without groups has one row
 
 
 def _share(rows: int, of: int) -> str:
