@@ -120,7 +120,8 @@ class Asking:
         )
         table = self._rows
         rows = table.of(question.column)  # a column that is not there is refused before anything is charged
-        about: dict[str, Any] = {"origin": table.origin, "format": table.format, "named": table.named}
+        words = None if table.format is None else table.format.words or None
+        about: dict[str, Any] = {"origin": table.origin, "format": words, "named": table.named}
         about |= {"unit": table.unit, "column": rows.column.shown}
         return self._reply(TableQuestion(asked=asked, rows=rows, request=request, **about))
 

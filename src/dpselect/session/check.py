@@ -253,9 +253,8 @@ class _Look:
         self._lists, self._reasons = statement.lists, dict[str, list[str]]()
         self._read = {name: value.column for name, value in statement.reads.items()}
         self.columns = {name: self._read[name] for name in ("what", "number", "part") if name in self._read}
-        self._kinds = {
-            name: self._lists[name].kind if name in self._lists else CandidateKind.NUMBER for name in self._read
-        }
+        kinds = {name: each.kind for name, each in self._lists.items()}
+        self._kinds = {**dict.fromkeys(self._read, CandidateKind.NUMBER), **kinds}
         self._unit, met, shown = printable(self._read["who"].shown), ["true"], ["nth"]
         for name, value in statement.reads.items():
             listed, is_text = self._lists.get(name), value.column.holds in TEXTS
@@ -354,8 +353,7 @@ class _Look:
                 yield f"{_share(found, rows)} {said.format(self._unit)}{shown}"
 
     def of_column(self, name: str, beyond: Mapping[str, str], *, all_occur: bool) -> Iterator[str]:
-        """What is said of its cells in rows with a unit: of numbers, which are `beyond` an end; with values that are
-        absent, if all are expected to occur; and what may be declared."""
+        """What is said of its cells in rows with a unit, of numbers `beyond` an end, and of values that are absent."""
         yield from self._why(name, self._known)
         listed, usable = self._lists.get(name), f"FROM cells WHERE is_who IS NOT NULL AND why_{name} IS NULL"
         for said, where in beyond.items() if listed is None else ():

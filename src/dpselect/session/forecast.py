@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpselect.certificates.release import claims
+from dpselect.certificates.release import canonical_json, claims
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.formats import Format, declared
 from dpselect.ledger.accounts import epsilon_left
@@ -95,7 +94,7 @@ class Forecast(Planned):
 
     def to_json(self) -> str:
         """As a JSON object with sorted keys, on one line."""
-        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
+        return canonical_json(self.to_dict())
 
     def _repr_html_(self) -> str:
         about = [("question", self.asks), ("epsilon", wording.cost(self, self.epsilon))]

@@ -21,7 +21,6 @@ from dpselect.rows.table import ColumnRows
 from dpselect.summaries.scans import ordered
 
 if TYPE_CHECKING:
-    from dpselect.formats import Format
     from dpselect.ledger import Ledger, Receipt
     from dpselect.questions.query import Query
 
@@ -33,7 +32,7 @@ class TableQuestion:
     Attributes:
         rows: what it reads: of a table, `ColumnRows`; else a function that gives the summaries.
         origin: where the table is, for a ledger.
-        format: how its cells are written, if that was declared.
+        format: the words of the declared format that differ from the default, if any do.
         named: what certificates say of the table: a label, which makes no other question of it.
     """
 
@@ -43,13 +42,8 @@ class TableQuestion:
     column: str
     request: str | None
     origin: str = ""
-    format: Format | None = None
+    format: Mapping[str, Any] | None = None
     named: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def format_words(self) -> Mapping[str, Any] | None:
-        """The words of the format that differ from the default; None: none do."""
-        return None if self.format is None else self.format.words or None
 
     @cached_property
     def run(self) -> Run:
@@ -61,7 +55,7 @@ class TableQuestion:
     @cached_property
     def text(self) -> str:
         """The question in public words, for a ledger."""
-        return identity_text(self.asked.words, unit=self.unit, source=self.origin, format=self.format_words)
+        return identity_text(self.asked.words, unit=self.unit, source=self.origin, format=self.format)
 
 
 class Spending:
@@ -127,7 +121,7 @@ class Spending:
             # Charged before a crash, on the day on which it was asked.
             since = time if ahead is None else datetime.fromisoformat(ahead.time)
             undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=since)
-            undrawn = replace(undrawn, format=asked.format_words, source=dict(asked.named) or None)
+            undrawn = replace(undrawn, format=asked.format, source=dict(asked.named) or None)
             drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash(), seeded_before))
         if len(questions) > 1:
             self._looked(questions)  # reading may have taken long, and others charge meanwhile
