@@ -19,7 +19,7 @@ import pytest
 import dpselect as dps
 from dpselect.questions.question import BY_NAME, FAMILIES
 from dpselect.rows.duckdb import engine
-from dpselect.session.asking import Asking, GroupedQuestions, PlainQuestions, rows_of, signature_of, with_questions
+from dpselect.session.asking import Asking, GroupedQuestions, PlainQuestions, rows_of, signature_of
 from dpselect.summaries import CandidateKind
 from tests import rank_laws
 from tests.drawn_answers import planned
@@ -290,7 +290,7 @@ def test_help_speaks_of_python_and_fits_on_a_screen() -> None:
 
 def test_a_method_is_made_when_it_is_first_looked_up() -> None:
     """In a class, in an object or above it; from then on it is a plain function."""
-    family = with_questions(type("Family", (Asking,), {"__slots__": ()}), of="Family")
+    family = type("Family", (Asking,), {"__slots__": ()}, of="Family")
 
     def made() -> set[str]:
         return {name for name in BY_NAME if inspect.isfunction(vars(family)[name])}

@@ -19,12 +19,13 @@ from dpselect.accounting import Event, compose, planned_epsilon
 from dpselect.accounting.codec import decode, from_json
 from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, PureEvent, Run, encode
 from dpselect.certificates.release import Release, canonical_json, certified, digest, question_hash
+from dpselect.certificates.tables import values_of
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError, Shown, wrong
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
 from dpselect.questions.query import Query
 from dpselect.questions.question import Question
-from dpselect.questions.words import CERTIFICATE, NoisyUnits, Words, is_noisy_count
+from dpselect.questions.words import CERTIFICATE, Drawn, NoisyUnits, Words, is_noisy_count
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.groups import MOST_GROUPS
 
@@ -204,18 +205,18 @@ def released(text: object) -> tuple[Release[Any], Words]:
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
     read = [_read(answer, is_date=is_date) for _, answer in answers]
     column = str(words.get("column", unit))
+    answer = read[0] if names is None else dict(zip(names, read, strict=True))
+    usable = _numbers(held, "usable", names, len(read))
+    counted = _numbers(held, "counts", names, sum(len(values_of(each)) for each in read))
     release = certified(asked, column=column, unit=unit, time=_time(held["time"], "time"))
     release = replace(
-        release,
-        value=read[0] if names is None else dict(zip(names, read, strict=True)),
+        release.answered(Drawn(answer, usable, counted)),
         receipt=_receipt(held["receipt"]),
         event=_event(held["event"], release.event),
         version=_text(held["version"], "version"),
         format=held.get("format"),
         source=_source(held.get("source")),
         error_bound=_bound(held["error_bound"], release.error_bound),
-        usable=_numbers(held, "usable", release.usable, names, [None] * len(read)),
-        counted=_numbers(held, "counts", release.counted, names, read),
         seeded="seeded" in held,
     )
     _compare({name: claim for name, claim in held.items() if name != "digest"}, release.to_dict())
@@ -303,11 +304,10 @@ def _read(held: object, *, is_date: bool) -> Any:
 def _check_possible(question: Question, answer: object, release: Any, group: object) -> None:
     """Refuse values that no such question answers with, or that the numbers which came with them contradict."""
     is_list = question.gives_list
-    values = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
     if isinstance(answer, list) != is_list:
         raise wrong("value", "a list of values" if is_list else "a single value")
     units, counts = (_at_no_cost(numbers, group) for numbers in (release.usable, release.counted))
-    if not question.possible(values, units, counts if is_list else None):
+    if not question.possible(values_of(answer), units, counts if is_list else None):
         raise wrong("value", "one that such a question can have, and that agrees with the numbers released with it")
 
 
@@ -319,23 +319,16 @@ def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
     return cast("dict[Any, Any]", count)[group] if isinstance(count, dict) else count
 
 
-def _numbers(
-    held: Words, field: str, expected: NoisyUnits | None, names: list[Any] | None, shapes: list[Any]
-) -> NoisyUnits | None:
-    """The noisy numbers of units: of each group one, or a list as long as the list in its place."""
-    if expected is None or field not in held:
-        return expected  # compared below
+def _numbers(held: Words, field: str, names: list[Any] | None, size: int) -> list[int] | None:
+    """So many noisy numbers of units, of one group after another; None if there is no such field."""
+    if field not in held:
+        return None
     count, name = _object(held[field], field).get("count"), f"{field}.count"
-    found = [count] if names is None else [numbers for _, numbers in _pairs(count, name)]
-    if len(found) != len(shapes):
-        raise wrong(name, "one for each group")
-    for numbers, shape in zip(found, shapes, strict=True):
-        listed = cast("list[object]", numbers) if isinstance(numbers, list) else [numbers]
-        expected_length = len(cast("list[object]", shape)) if isinstance(shape, list) else None
-        length = len(listed) if isinstance(numbers, list) else None
-        if length != expected_length or not all(map(is_noisy_count, listed)):
-            raise wrong(name, "whole numbers from 0, one for each value")
-    return replace(expected, count=count if names is None else dict(zip(names, found, strict=True)))
+    parts = [count] if names is None else [numbers for _, numbers in _pairs(count, name)]
+    numbers = [each for part in parts for each in values_of(part)]
+    if len(numbers) != size or not all(map(is_noisy_count, numbers)):
+        raise wrong(name, "whole numbers from 0, one for each value")
+    return numbers
 
 
 def _bound(held: object, expected: float | None) -> float | None:

@@ -21,8 +21,23 @@ from dpselect.session.paying import TableQuestion
 from dpselect.summaries import PublicGroups
 
 
+class _MethodOnUse:
+    """In place of a method, which is made when it is first looked up: most programs ask few of the questions."""
+
+    def __init__(self, family: type[Any], name: str, **how: Any) -> None:
+        self._family, self._name, self._how = family, name, how
+
+    def __get__(self, asked: Asking | None, owner: type[Any]) -> Any:
+        method: Any = method_of(BY_NAME[self._name], **self._how)
+        setattr(self._family, self._name, method)
+        return method.__get__(asked, owner)
+
+
 class Asking:
-    """A table, for those who may see nothing but private answers about it; it has a method for each question."""
+    """A table, for those who may see nothing but private answers about it; each family has a method for each question.
+
+    Of a family, `of` is what errors call it, and `returns` what the methods return: see `method_of`.
+    """
 
     __slots__ = ("_groups", "_neighbours", "_reply", "_rows")
 
@@ -30,6 +45,10 @@ class Asking:
     _neighbours: Neighbours
     _reply: Callable[[TableQuestion], Any]
     _rows: Rows
+
+    def __init_subclass__(cls, *, of: str = "Dataset", returns: object = "Release[{value}]") -> None:
+        for name in BY_NAME if Asking in cls.__bases__ else ():  # others inherit them
+            setattr(cls, name, _MethodOnUse(cls, name, of=of, returns=returns))
 
     if not TYPE_CHECKING:  # to whom every name would be known
 
@@ -132,7 +151,7 @@ class PlainQuestions(Asking):
     __slots__ = ()
 
 
-class GroupedQuestions(Asking):
+class GroupedQuestions(Asking, returns="Release[dict[Any, {value}]]"):
     """The questions of a table, answered for each of several groups: see `dpselect.Dataset.by`."""
 
     __slots__ = ()
@@ -246,26 +265,3 @@ def in_python(help: str) -> str:
         help = help.replace(written, taken)
     named = _OPTION.sub(lambda found: f"`{found[1].replace('-', '_')}`", help)
     return _PLACEHOLDER.sub(lambda found: f"`{found[1].lower()}`", named)
-
-
-def with_questions(family: type[Any], *, of: str = "Dataset", returns: object = "Release[{value}]") -> type[Any]:
-    """The class with a method for each question; see `method_of`."""
-    for name in BY_NAME:
-        setattr(family, name, _MethodOnUse(family, name, of=of, returns=returns))
-    return family
-
-
-class _MethodOnUse:
-    """In place of a method, which is made when it is first looked up: most programs ask few of the questions."""
-
-    def __init__(self, family: type[Any], name: str, **how: Any) -> None:
-        self._family, self._name, self._how = family, name, how
-
-    def __get__(self, asked: Asking | None, owner: type[Any]) -> Any:
-        method: Any = method_of(BY_NAME[self._name], **self._how)
-        setattr(self._family, self._name, method)
-        return method.__get__(asked, owner)
-
-
-with_questions(PlainQuestions)
-with_questions(GroupedQuestions, returns="Release[dict[Any, {value}]]")

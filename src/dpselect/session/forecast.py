@@ -20,7 +20,7 @@ from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import Planned, as_text
 from dpselect.rows.opening import open_table, origin_of
 from dpselect.rows.table import Rows, UnopenedTable
-from dpselect.session.asking import Asking, with_questions
+from dpselect.session.asking import Asking
 from dpselect.session.paying import Spending, TableQuestion
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def forecasted(asked: TableQuestion, payer: Spending) -> Forecast:
     )
 
 
-class DryRun(Asking):
+class DryRun(Asking, of="DryRun", returns=Forecast):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
     It reads no row and writes to no ledger: all follows from the arguments and the types of the columns.
@@ -196,9 +196,6 @@ class DryRun(Asking):
 
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"
-
-
-with_questions(DryRun, of="DryRun", returns=Forecast)
 
 
 def _unchecked(source: object) -> str:
