@@ -26,7 +26,7 @@ from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestio
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
 from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups
 from dpselect.summaries.candidates import ends_of, members
-from dpselect.summaries.dates import as_date
+from dpselect.summaries.domain import as_date
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism

@@ -271,8 +271,8 @@ class ListQuestion(Question):
         max_values_per_unit = None
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        given: dict[str, Any] = {self.listed: summaries.PublicCandidates.given(self.choices, argument=self.listed)}
-        return replace(self, neighbours=neighbours, **given)
+        given = summaries.PublicCandidates.given(getattr(self, self.listed), argument=self.listed)
+        return replace(self, neighbours=neighbours, **cast(Any, {self.listed: given}))
 
     @property
     def answers(self) -> int:
@@ -281,7 +281,7 @@ class ListQuestion(Question):
 
     @cached_property
     def choices(self) -> summaries.PublicCandidates:
-        """The candidates: what the caller gave, until they are `known`."""
+        """The candidates."""
         return getattr(self, self.listed)
 
     @property

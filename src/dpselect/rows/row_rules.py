@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from dpselect.rows.columns import EXACT, Amount, Column, Holds
 from dpselect.summaries import CandidateKind
-from dpselect.summaries.dates import DAY_ZERO
+from dpselect.summaries.domain import DAY_ZERO
 from dpselect.summaries.groups import BETWEEN_PARTS
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")

@@ -32,7 +32,7 @@ from dpselect.session.advice import LONGEST, SHOWN, TEXTS, Written, advised, as_
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.dataset import Dataset
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicDomain
-from dpselect.summaries.dates import are_dates, public_dates
+from dpselect.summaries.domain import are_dates, public_dates
 
 WARNING = (
     "For the holder of the data only: these numbers are exact, and cells are shown as they stand in the table. Acting"

@@ -1,14 +1,15 @@
-"""Public numbers: the possible answers between two bounds, bins of them, and how much one unit may add to a sum."""
+"""Public numbers and dates: those to choose from between two bounds, bins, and how much one unit may add to a sum."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -16,9 +17,114 @@ from numpy.typing import NDArray
 
 from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import decimal_fraction, finite_bounds, members_in_order, positive_count
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
-from dpselect.summaries.dates import DAY_ZERO, are_dates, first_and_last
+from dpselect.summaries.candidates import PublicCandidates
+from dpselect.summaries.kinds import CandidateKind
+
+_DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
+
+DAY_ZERO = date(1970, 1, 1)
+"""The day from which days are counted where dates are drawn as numbers."""
+
+_MOST = 366 * 10_000  # no calendar has more days
+
+
+def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> PublicCandidates:
+    """The dates given by the caller: a list, or each `step` days from the first of two `bounds` to the last.
+
+    Args:
+        dates: each a ``datetime.date``, a text such as ``"2026-11-21"`` or a timestamp at midnight; in a list, or an
+            array as from ``pandas.date_range``.
+        bounds: instead of a list, the first and the last date, both included.
+        step: days from one to the next, with `bounds`.
+
+    Raises:
+        InvalidCandidatesError, InvalidParameterError: they are none of these, or not exactly one is given.
+
+    >>> weekly = public_dates(None, bounds=("2026-11-02", "2026-11-30"), step=7)
+    >>> len(weekly), str(weekly[-1])
+    (5, '2026-11-30')
+    """
+    if (dates is None) == (bounds is None):
+        got = Shown("None" if dates is None else "<given together with bounds>")
+        expected = "either a public list of dates, or bounds: the first and the last date"
+        raise InvalidCandidatesError("dates", got, expected, "They are never read from the column.")
+    days = positive_count(step, "step", at_most=_MOST)
+    if bounds is None:
+        if days != 1:
+            raise InvalidParameterError("step", days, "1 with a list of dates", "A step is for bounds.")
+        public = PublicCandidates.given(_listed(dates), argument="dates")
+        if public.kind is not CandidateKind.DATE:
+            raise InvalidCandidatesError("dates", Shown(f"<{len(public):,} {public.kind}>"), _DATES)
+        return public
+    first, last = first_and_last(bounds)
+    listed = [first + timedelta(days=day) for day in range(0, (last - first).days + 1, days)]
+    return PublicCandidates.given(listed, argument="dates")
+
+
+def are_dates(bounds: object) -> bool:
+    """Whether bounds are meant as dates and not as numbers: at least one of them is a date or a text.
+
+    >>> are_dates(("2026-11-21", None)), are_dates((0, 120))
+    (True, False)
+    """
+    ends = cast("Sequence[object]", bounds) if isinstance(bounds, tuple | list) else ()
+    return any(isinstance(end, str | date | np.datetime64) for end in ends)
+
+
+def first_and_last(bounds: object) -> tuple[date, date]:
+    """The first and the last date, or an error: the first may not be after the last."""
+    pair = cast("Sequence[object]", bounds)
+    ends = [as_date(end) for end in pair] if isinstance(bounds, tuple | list) and len(pair) == 2 else []
+    match ends:
+        case [date() as first, date() as last] if first <= last:
+            return first, last
+        case _:
+            hint = "The first must not be after the last."
+            raise InvalidParameterError("bounds", Shown("<no such dates>"), f"two {_DATES}", hint)
+
+
+def _listed(dates: object) -> object:
+    """Texts and timestamps converted to dates; anything else unchanged, to be refused with the reason."""
+    values: Any = dates
+    if isinstance(values, set | frozenset):  # in the same order in every process
+        values = sorted(cast("set[Any]", values), key=str)
+    if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(values, "columns"):
+        return values
+    for method in ("to_list", "to_pylist"):  # pandas, Polars; Arrow. NumPy's would turn timestamps into numbers
+        if callable(getattr(values, method, None)):
+            values = getattr(values, method)()
+            break
+    if getattr(values, "ndim", 1) != 1:
+        return values
+    members: list[object] = list(islice(values, _MOST + 1))
+    if not any(isinstance(member, str | datetime | np.datetime64) for member in members):
+        return members
+    read = [as_date(member) for member in members]
+    if None in read:
+        got = Shown(f"<{len(members):,} values, not all of them dates>")
+        raise InvalidCandidatesError("dates", got, _DATES)
+    return read
+
+
+def as_date(value: Any) -> date | None:
+    """The day that a date, a text such as ``"2026-11-21"`` or a timestamp at midnight is; None: it is none."""
+    if isinstance(value, np.datetime64):
+        day = value.astype("datetime64[D]")
+        return day.item() if day == value else None
+    if isinstance(value, datetime):  # also a timestamp of pandas, which may be none at all, or have nanoseconds
+        is_whole = value == value and value.tzinfo is None and not getattr(value, "nanosecond", 0)
+        return value.date() if is_whole and value.time() == time() else None
+    if type(value) is date:
+        return value
+    if not isinstance(value, str):
+        return None
+    try:
+        read = date.fromisoformat(value)
+    except ValueError:
+        return None
+    return read if read.isoformat() == value else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +357,10 @@ class PublicClip:
         except InvalidParameterError as refused:
             hint = "They are public: what one unit may add at least and at most, such as (0, 80)."
             raise InvalidParameterError("clip", refused.got, refused.expected, hint) from None
-        factor = _scale(scale)
+        expected = "a decimal number > 0, such as 100 or 0.001"
+        factor = decimal_fraction(scale, "scale", expected=expected)
+        if not factor > 0 or decimal_fraction(float(factor), "scale", expected=expected) != factor:
+            raise InvalidParameterError("scale", scale, expected)
         ends = lower * factor, upper * factor
         if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
             got = Shown(f"({float(lower)!r}, {float(upper)!r})")
@@ -287,11 +396,3 @@ class PublicClip:
     def description(self) -> dict[str, Any]:
         """What a certificate says of it: the bounds in scaled whole numbers."""
         return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}
-
-
-def _scale(scale: object) -> Fraction:
-    expected = "a decimal number > 0, such as 100 or 0.001"
-    factor = decimal_fraction(scale, "scale", expected=expected)
-    if not factor > 0 or decimal_fraction(float(factor), "scale", expected=expected) != factor:
-        raise InvalidParameterError("scale", scale, expected)
-    return factor

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpselect.on_use import ModuleOnUse
 from dpselect.rows.columns import Column, Holds
-from dpselect.summaries.dates import DAY_ZERO
+from dpselect.summaries.domain import DAY_ZERO
 
 pa: Any = ModuleOnUse("pyarrow")
 pc: Any = ModuleOnUse("pyarrow.compute")
