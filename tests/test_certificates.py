@@ -230,10 +230,11 @@ def test_bounds_as_far_apart_as_doubles_go() -> None:
     assert check(release.to_json()).epsilon == 1.0
 
 
-def test_an_error_that_is_no_number_is_refused() -> None:
+@pytest.mark.parametrize("epsilon", [1e-308, 1e-18])
+def test_noise_beyond_any_number_of_units_is_refused(epsilon: float) -> None:
     people = dps.Dataset(pa.table({"who": [1, 2], "x": [0.5, 0.7]}), unit="who")
-    with pytest.raises(dps.errors.InvalidParameterError, match="an epsilon for which the error fits into a number"):
-        people.density("x", bounds=(0, 1), bins=4, epsilon=1e-308)
+    with pytest.raises(dps.errors.InvalidParameterError, match="a number large enough for a useful count"):
+        people.density("x", bounds=(0, 1), bins=4, epsilon=epsilon)
 
 
 def test_only_the_text_that_was_written_passes(visits: dps.Dataset) -> None:

@@ -17,8 +17,7 @@ import pyarrow as pa
 
 from dpselect import ExponentialNoiseTopK, Neighbours
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
-from dpselect.questions.counts import Count, Histogram
-from dpselect.questions.density import InBins
+from dpselect.questions.counts import Count, Histogram, InBins
 from dpselect.questions.moments import Mean, Variance
 from dpselect.questions.quantiles import Median, Quantiles, UpperBound
 from dpselect.questions.query import Query

@@ -1,33 +1,25 @@
-"""How many there are, and how many have each value."""
+"""How many there are, how many have each value, and how a column of numbers is distributed over public bins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.question import Columns, CountsEach, ListQuestion, Question, check_useful
-from dpselect.questions.words import (
-    CONFIDENCE,
-    LARGEST_COUNT,
-    Drawn,
-    NoisyUnits,
-    Planned,
-    Terms,
-    as_text,
-    counted,
-    is_noisy_count,
-    possible_counts,
-    released_count,
-)
+from dpselect.questions import words
+from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful, from_rows
 
 if TYPE_CHECKING:
-    from dpselect.questions.density import BinnedCounts
+    from numpy import int64
+    from numpy.typing import NDArray
 
 MOST_VALUES = 10_000
 """Values of a condition. They are all written into the certificate."""
@@ -86,7 +78,7 @@ class Count(Question, name="count"):
         if self.column is None and (listed is not None or between is not None):
             raise InvalidParameterError("column", None, "the name of the column that the condition is about")
         if self.column is not None and listed is None and between is None:
-            hint = "Without a column, every unit is counted. A histogram counts the units with each value."
+            hint = "Without a column, every unit is words.counted. A histogram counts the units with each value."
             raise InvalidParameterError("candidates", None, "values of the column, or two numbers (`between`)", hint)
         if listed is not None and len(listed) > MOST_VALUES:
             got, hint = Shown(f"<{len(listed):,} {listed.kind}>"), "The certificate names each of them."
@@ -97,13 +89,13 @@ class Count(Question, name="count"):
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism:
         mechanism = mechanisms.GeometricMechanism(
-            epsilon=self.epsilon, sensitivity=1, bounds=(0, LARGEST_COUNT), neighbours=self.neighbours
+            epsilon=self.epsilon, sensitivity=1, bounds=(0, words.LARGEST_COUNT), neighbours=self.neighbours
         )
         check_useful(mechanism, 1)
         return mechanism
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> words.Terms:
         arguments: dict[str, Any] = {}
         if (between := self.scan.between) is not None:
             arguments = {"between": [*between]}
@@ -113,7 +105,7 @@ class Count(Question, name="count"):
         return self.stated(
             Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md"),
             "proofs/geometric_mechanism.md",
-            error_bound=float(self.mechanism.error_bound(CONFIDENCE)),
+            error_bound=float(self.mechanism.error_bound(words.CONFIDENCE)),
             arguments=arguments,
         )
 
@@ -121,20 +113,38 @@ class Count(Question, name="count"):
     def usable_units(self) -> summaries.PublicCondition:
         return summaries.PublicCondition(is_number=True)
 
-    def released(self, summary: int, /) -> Drawn:
-        return Drawn(self.mechanism.draw(summary))
+    def released(self, summary: int, /) -> words.Drawn:
+        return words.Drawn(self.mechanism.draw(summary))
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
+    def within(cls, release: words.Planned, bound: float) -> str:
         of_what = f"the number of units ({release.unit}){_condition(release)}"
         return f"the released number is within {bound:,.0f} of {of_what}"
 
     @classmethod
-    def origin(cls, release: Planned) -> str:
+    def origin(cls, release: words.Planned) -> str:
         return f"counting units ({release.unit}){_condition(release)}"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return len(values) == 1 and all(map(is_noisy_count, values))
+        return len(values) == 1 and all(map(words.is_noisy_count, values))
+
+
+class CountsEach(Question):
+    """A question whose answer is a list of numbers of units, with noise. Its subclasses are questions."""
+
+    value = "list[int]"
+    measure: ClassVar[str] = "units ({unit})"
+    is_amount: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
+    near: ClassVar[str] = "each released count is within {bound} of the truth"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """One for each, and `units` is their sum, or less if one is 0, which may stand for a negative number."""
+        if len(values) != self.terms.candidates["count"] or not all(map(words.is_noisy_count, values)):
+            return False
+        most = words.released_count(sum(values))
+        return units is None or (units == most if all(values) else units <= most)
 
 
 class Histogram(CountsEach, ListQuestion, name="histogram"):
@@ -194,8 +204,6 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         for name, only in (("max_values_per_unit", 1), ("delta", 0.0)):
             if getattr(self, name) != only:
                 raise InvalidParameterError(name, getattr(self, name), f"{only}, because `bins` are given")
-        from dpselect.questions.density import BinnedCounts
-
         return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=neighbours)
 
     @cached_property
@@ -213,11 +221,11 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         if not (failing := delta_below_one(self.delta)):
             return geometric
         gaussian = mechanisms.DiscreteGaussianMechanism(**price, delta=failing, squared_sensitivity=moved)
-        bounds = [each.error_bound(CONFIDENCE, size=n) for each in (geometric, gaussian)]
+        bounds = [each.error_bound(words.CONFIDENCE, size=n) for each in (geometric, gaussian)]
         return gaussian if bounds[1] < bounds[0] else geometric
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> words.Terms:
         """The sensitivity is the largest total change of all counts; for Gaussian noise the root of that of squares."""
         mechanism, n, most = self.mechanism, len(self.choices), self.max_values_per_unit
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
@@ -226,32 +234,29 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
             Sensitivity.one_way(mechanism.moved, mechanism.neighbours, proof="proofs/counting.md"),
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
             candidates=self.choices.description(),
-            error_bound=float(mechanism.error_bound(CONFIDENCE, size=n)),
+            error_bound=float(mechanism.error_bound(words.CONFIDENCE, size=n)),
             arguments={"max_values_per_unit": most, **({"noise": noise} if self.delta else {})},
             # If each unit counts once, the sum of the noisy counts is a noisy number of units.
-            usable=None if most > 1 else NoisyUnits(within=mechanism.total_error_bound(n, CONFIDENCE)),
+            usable=None if most > 1 else words.NoisyUnits(within=mechanism.total_error_bound(n, words.CONFIDENCE)),
         )
 
-    def released(self, summary: summaries.CandidateCounts, /) -> Drawn:
+    def released(self, summary: summaries.CandidateCounts, /) -> words.Drawn:
         noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
-        units = [released_count(sum(noisy))] if self.max_values_per_unit == 1 else None
-        return Drawn([*map(released_count, noisy)], units)
+        units = [words.released_count(sum(noisy))] if self.max_values_per_unit == 1 else None
+        return words.Drawn([*map(words.released_count, noisy)], units)
 
     @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[Any]:
+    def keys(cls, release: words.Planned, count: int) -> Iterable[Any]:
         return summaries.members(release.question["candidates"])
 
     @classmethod
-    def origin(cls, release: Planned) -> str:
-        said = f"for each of {counted(release.candidates['count'], 'candidate')} given by the caller"
+    def origin(cls, release: words.Planned) -> str:
+        said = f"for each of {words.counted(release.candidates['count'], 'candidate')} given by the caller"
         if "noise" not in release.arguments:
             return said
         if release.arguments["noise"] == "gaussian":
             return f"{said}, with Gaussian noise, because geometric noise would have a larger error bound"
         return f"{said}, with geometric noise and no delta, because Gaussian noise would have no smaller error bound"
-
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return possible_counts(values, units, len(self.choices))
 
 
 def listed_values(values: object) -> summaries.PublicCandidates | None:
@@ -266,14 +271,150 @@ def listed_values(values: object) -> summaries.PublicCandidates | None:
     return summaries.PublicCandidates.given([values] if single else values)
 
 
-def _condition(release: Planned) -> str:
+def _condition(release: words.Planned) -> str:
     given = release.arguments
     if "between" in given:
-        low, high = map(as_text, given["between"])
+        low, high = map(words.as_text, given["between"])
         return f" with {release.column} from {low} to {high}"
     values = given.get("values")
     if values is None:
         return ""
     if len(values) == 1:
-        return f" with {release.column} {as_text(values[0])}"
+        return f" with {release.column} {words.as_text(values[0])}"
     return f" with one of {len(values):,} values of {release.column}"
+
+
+class InBins(NumbersQuestion):
+    """A question about one number of each unit, which is in one of several bins. Its subclasses are questions."""
+
+    label: ClassVar[str] = "bin"
+    is_amount: ClassVar[bool] = True
+
+    @cached_property
+    @abstractmethod
+    def public_bins(self) -> summaries.PublicBins:
+        """The bins."""
+
+    @cached_property
+    def domain(self) -> summaries.PublicDomain:
+        return self.public_bins.domain
+
+    @cached_property
+    def mechanism(self) -> mechanisms.GeometricMechanism:
+        """A unit that is replaced changes two counts.
+
+        Proof: ``proofs/noisy_histograms.md``.
+        """
+        moved = self.neighbours.changed(1)
+        noise = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
+        check_useful(noise, self.public_bins.count)
+        return noise
+
+    @cached_property
+    def terms(self) -> words.Terms:
+        """The error is the largest distance of any count from the truth, in units."""
+        bins, noise = self.public_bins, self.mechanism
+        return self.stated(
+            Sensitivity.one_way(1.0, self.neighbours, proof="proofs/noisy_histograms.md"),
+            candidates=bins.description(),
+            error_bound=float(noise.error_bound(words.CONFIDENCE, size=bins.count)),
+            arguments={"max_rows_per_unit": 1},
+            usable=words.NoisyUnits(within=noise.total_error_bound(bins.count, words.CONFIDENCE)),
+        )
+
+    def drawn(self, summary: summaries.UnitValues) -> tuple[NDArray[int64], int]:
+        """The noisy count of each bin, and their sum: a noisy number of units, at no cost."""
+        noisy = self.mechanism.draw_many(self.public_bins.tally(self.values(summary)))
+        return noisy, words.released_count(sum(noisy.tolist()))
+
+    @classmethod
+    def origin(cls, release: words.Planned) -> str:
+        return from_rows(release, words.counted(release.candidates["count"], "bin"))
+
+
+class Density(InBins, name="density"):
+    """The distribution of the values in `column`: the share of the units in each bin.
+
+    If a unit has several rows, one is chosen at random. Counts get noise; the shares are those of the nearest
+    distribution. `dpselect.mechanisms.DensityMechanism` draws a sample of numbers in memory instead.
+
+    Returns:
+        A list of `bins` shares.
+
+    Proof: ``proofs/noisy_histograms.md``.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> release = people.density("age", bounds=(0, 120), bins=4, epsilon=1.0)
+    >>> [round(share, 2) for share in release.value]
+    [0.3, 0.62, 0.08, 0.0]
+    """
+
+    asks = "What share of the units falls in each bin?"
+    does = "Find how the values are distributed: the share of the units in each bin."
+    example = ("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5")
+    value = "list[float]"
+
+    column: arguments.Numbers
+    bounds: arguments.BinBounds
+    bins: arguments.Bins
+    epsilon: arguments.Epsilon
+
+    measure: ClassVar[str] = "share of the units"
+    near: ClassVar[str] = "the noisy count of each bin is within {bound} of the truth"
+
+    @cached_property
+    def public_bins(self) -> summaries.PublicBins:
+        return summaries.PublicBins.given(self.bounds, self.bins)
+
+    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
+        from dpselect.mechanisms.density import shares
+
+        noisy, units = self.drawn(summary)
+        return words.Drawn(shares(noisy).tolist(), [units])
+
+    @classmethod
+    def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
+        """Where each bin begins and ends, with the digits that tell them apart."""
+        lower, upper, bins = (release.candidates[name] for name in ("lower", "upper", "count"))
+        width = upper / bins - lower / bins
+        digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
+        shown = [f"{lower + place * width:.{digits}f}" for place in range(bins + 1)]
+        edges = [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
+        return [f"{begin} to {end}" for begin, end in pairwise(edges)]
+
+    @classmethod
+    def shown(cls, value: words.Value) -> words.Value:
+        return round(value, 4) if isinstance(value, float) else value
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """Shares are multiples of half a unit (see `shares`), and all equal without any."""
+        if len(values) != self.public_bins.count or not all(
+            isinstance(each, float) and 0.0 <= each <= 1.0 for each in values
+        ):
+            return False
+        total = math.fsum(values)
+        if abs(total - 1.0) > 1e-9 or not units:
+            return abs(total - 1.0) <= 1e-9 and (units is None or min(values) == max(values))
+        halves = [2 * each * units for each in values]
+        return units == words.LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
+
+
+class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
+    """The number of units with a number in each bin between public edges: `histogram` with `bins`."""
+
+    column: arguments.Numbers
+    edges: Sequence[float]
+    epsilon: arguments.Epsilon
+
+    @cached_property
+    def public_bins(self) -> summaries.PublicBins:
+        return summaries.PublicBins.between(self.edges)
+
+    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
+        noisy, units = self.drawn(summary)
+        return words.Drawn([*map(words.released_count, noisy.tolist())], [units])
+
+    @classmethod
+    def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
+        return [f"{begin} to {end}" for begin, end in pairwise(map(words.as_text, release.candidates["edges"]))]

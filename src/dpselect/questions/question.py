@@ -1,6 +1,6 @@
 """A question is data: a frozen class whose fields are its public arguments. All else follows from them.
 
-To add a question, declare a class in one of the files of `FAMILIES`, and name it there. Its method of
+To add a question, declare a class in one of the files that `FAMILIES` names, and name it there. Its method of
 `dpselect.Dataset`, its command, form, certificate, row in the documents and keys of a plan are derived.
 """
 
@@ -23,15 +23,15 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, as_text, counted
 
 FAMILIES = {
-    "counts": "count histogram",
+    "count histogram": "counts",
     "values": "values",
-    "selection": "most_common least_common best_date top_k",
-    "sums": "sum best_by best_price",
-    "quantiles": "median quantile quantiles upper_bound",
-    "moments": "mean variance std",
-    "density": "density",
+    "most_common least_common best_date top_k": "selection",
+    "sum best_by best_price": "sums",
+    "median quantile quantiles upper_bound": "quantiles",
+    "mean variance std": "moments",
+    "density": "counts",
 }
-"""The modules that declare questions, and which, in the order in which people meet them."""
+"""The questions, in the order in which people meet them, and the modules that declare them."""
 
 
 class Columns(Protocol):
@@ -248,17 +248,6 @@ class Question(ABC):
         return value
 
 
-class CountsEach(Question):
-    """A question whose answer is a list of numbers of units, with noise. Its subclasses are questions."""
-
-    value = "list[int]"
-    measure: ClassVar[str] = "units ({unit})"
-    is_amount: ClassVar[bool] = True
-    is_count: ClassVar[bool] = True
-    bounds_value: ClassVar[bool] = True
-    near: ClassVar[str] = "each released count is within {bound} of the truth"
-
-
 class ListQuestion(Question):
     """A question that chooses from a public list. Its subclasses are questions."""
 
@@ -391,7 +380,7 @@ class _Questions(Mapping[str, type[Question]]):
     """Questions by name; the file of each is imported when it is first looked up."""
 
     def __init__(self, families: Mapping[str, str]) -> None:
-        self._family_of = {name: family for family, names in families.items() for name in names.split()}
+        self._family_of = {name: family for names, family in families.items() for name in names.split()}
 
     def __getitem__(self, name: str) -> type[Question]:
         if name not in _DECLARED:
@@ -411,14 +400,13 @@ class _Questions(Mapping[str, type[Question]]):
 BY_NAME: Mapping[str, type[Question]] = _Questions(FAMILIES)
 """The questions of a table, by the name of their method."""
 
-_OTHERS = {
-    "quantiles": "unbounded_quantile",
-    "values": "top_unknown",
-    "density": "histogram_of_bins",
-    "features": "best_features",
-}
-
 QUESTIONS: Mapping[str, type[Question]] = _Questions(
-    {family: f"{FAMILIES.get(family, '')} {_OTHERS.get(family, '')}" for family in {**FAMILIES, **_OTHERS}}
+    {
+        **FAMILIES,
+        "unbounded_quantile": "quantiles",
+        "top_unknown": "values",
+        "histogram_of_bins": "counts",
+        "best_features": "features",
+    }
 )
 """All that a release may answer: also those without bounds or a list, and the one about arrays."""

@@ -195,18 +195,6 @@ def released_count(noisy: int) -> int:
     return min(max(0, noisy), LARGEST_COUNT)
 
 
-def possible_counts(values: list[Any], units: int | None, size: int) -> bool:
-    """Whether these are noisy counts of so many parts, and `units` is their sum; a 0 may stand for a negative one.
-
-    >>> possible_counts([3, 0], 2, 2), possible_counts([3, 1], 2, 2)
-    (True, False)
-    """
-    if len(values) != size or not all(map(is_noisy_count, values)):
-        return False
-    most = released_count(sum(values))
-    return units is None or (units == most if all(values) else units <= most)
-
-
 def as_text(value: object) -> str:
     """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
 
