@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import dpselect as dps
 from benchmarks.line import Line
-from dpselect.planning.optimal import program_size
-from dpselect.planning.program import lattice_of, lower_bound, solve, upper_bound
+from dpselect.planning.optimal import lattice_of, lower_bound, program_size, solve, upper_bound
 
 PAPER = [(3, 4), (4, 4), (5, 4), (6, 4), (4, 2), (4, 6), (4, 8)]
 BEYOND = [(10, 4), (4, 16), (7, 7), (8, 8)]

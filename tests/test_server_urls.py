@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
-from dpselect.ledger.store import Address
+from dpselect.ledger.sqlite import Address
 from dpselect.rows.postgres import table_name
 from dpselect.server_urls import UNKNOWN, is_conninfo, is_login, is_server, may_hold_password, without_password
 

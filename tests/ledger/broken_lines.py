@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 import sqlite3
 import struct
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
-from dpselect.ledger.sqlite import FileConnection
+import pytest
 
 Moment = Literal["before", "amid", "after"]
 
@@ -53,7 +54,7 @@ class Fault:
         return self.moment if step == self.at else "before"
 
 
-def faulty_connection(fault: Fault, code: int) -> type[FileConnection]:
+def faulty_connection(fault: Fault, code: int) -> type[sqlite3.Connection]:
     """SQLite's connection, each of whose statements, commits and ends is a step that may fail with `code`."""
 
     def step(act: Callable[[], Any]) -> Any:
@@ -69,7 +70,7 @@ def faulty_connection(fault: Fault, code: int) -> type[FileConnection]:
         def execute(self, *given: Any) -> sqlite3.Cursor:
             return step(lambda: super(Cursor, self).execute(*given))
 
-    class Connection(FileConnection):
+    class Connection(sqlite3.Connection):
         def cursor(self, *_: Any) -> sqlite3.Cursor:  # type: ignore[override]
             return super().cursor(Cursor)
 
@@ -82,6 +83,11 @@ def faulty_connection(fault: Fault, code: int) -> type[FileConnection]:
                 raise failure(code)
 
     return Connection
+
+
+def connecting(patch: pytest.MonkeyPatch, connection: type[sqlite3.Connection]) -> None:
+    """From here on all connections to SQLite are of this class."""
+    patch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=connection))
 
 
 def failure(code: int) -> sqlite3.OperationalError:

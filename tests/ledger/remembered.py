@@ -20,8 +20,8 @@ def answers_to_store() -> set[str]:
 
 def has_unheard(ledger: Ledger) -> bool:
     """Whether there is a charge of which it is unknown whether it was recorded."""
-    place = ledger._address.place  # pyright: ignore[reportPrivateUsage]
-    return any(each.place == place for each in requests._attempts)  # pyright: ignore[reportPrivateUsage]
+    here = ledger._address  # pyright: ignore[reportPrivateUsage]
+    return any(each.charge.ledger == here for each in requests._attempts)  # pyright: ignore[reportPrivateUsage]
 
 
 def forbid_second_attempts(patch: pytest.MonkeyPatch) -> None:
@@ -31,4 +31,4 @@ def forbid_second_attempts(patch: pytest.MonkeyPatch) -> None:
 
 def as_another_process(patch: pytest.MonkeyPatch) -> None:
     """From here on this is a fork of the process that it was."""
-    patch.setattr(requests.os, "getpid", lambda: -1)
+    patch.setattr(requests, "_attempts", [])

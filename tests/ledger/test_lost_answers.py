@@ -24,9 +24,8 @@ from dpselect.errors import (
     LedgerVersionError,
     RequestReusedError,
 )
-from dpselect.ledger import sqlite
 from dpselect.mechanisms import PermuteAndFlip
-from tests.ledger.broken_lines import Fault, failure, faulty_connection, line_to
+from tests.ledger.broken_lines import Fault, connecting, failure, faulty_connection, line_to
 from tests.ledger.hashes import digest
 from tests.ledger.remembered import answers_to_store, as_another_process
 from tests.ledger.tampering import by_hand
@@ -138,7 +137,7 @@ def test_no_failure_of_a_disk_loses_an_answer(
         fault = Fault(at, moment, lasting, armed=False)  # type: ignore[arg-type]
         ask, ledger = asking(path, table, wait=0.02 if lasting else 30)
         with monkeypatch.context() as patch, dps.Ledger(path) as truth, ledger:
-            patch.setattr(sqlite, "FileConnection", faulty_connection(fault, CODES[code]))
+            connecting(patch, faulty_connection(fault, CODES[code]))
             outcomes.append(check_that_nothing_is_lost(ask, ledger, fault, truth, draws))
         if not fault.hit:
             break
@@ -177,7 +176,7 @@ def unknown(opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         path = Path(shutil.copy(opened, tmp_path / f"{at}.db"))
         fault = Fault(at, "after", lasting=True)
         with monkeypatch.context() as patch, dps.Ledger(path, wait=0.01) as ledger:
-            patch.setattr(sqlite, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
+            connecting(patch, faulty_connection(fault, sqlite3.SQLITE_IOERR))
             with pytest.raises(dps.SelectionError) as failed:
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             fault.lift()
@@ -242,16 +241,15 @@ def test_an_interrupted_commit_is_no_lost_budget(opened: Path, tmp_path: Path, m
 
     half = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
 
-    commit = sqlite3.Connection.commit
-
-    def interrupted(connection: sqlite3.Connection) -> None:
-        commit(connection)
-        raise KeyboardInterrupt
+    class Interrupted(sqlite3.Connection):
+        def commit(self) -> None:
+            super().commit()
+            raise KeyboardInterrupt
 
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite.FileConnection, "commit", interrupted)
+            connecting(patch, Interrupted)
             with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
         assert "entry 2 of account 'clicks' was being recorded" in caught.value.__notes__[0]
@@ -268,12 +266,12 @@ def read_only(ledger: dps.Ledger, patch: pytest.MonkeyPatch) -> None:
                 raise failure(sqlite3.SQLITE_READONLY)
             return super().execute(*given)
 
-    class ReadOnly(sqlite.FileConnection):
+    class ReadOnly(sqlite3.Connection):
         def cursor(self, *_: Any) -> sqlite3.Cursor:  # type: ignore[override]
             return super().cursor(Cursor)
 
     ledger.disconnect()
-    patch.setattr(sqlite, "FileConnection", ReadOnly)
+    connecting(patch, ReadOnly)
 
 
 def test_an_answer_that_cannot_be_stored_is_given_and_kept(
@@ -401,16 +399,21 @@ def test_an_interrupt_within_a_statement_is_one_and_frees_the_lock(
     half = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
     numbers = itertools.count(1)
 
-    def interrupted(self: sqlite.FileConnection, *given: Any) -> sqlite3.Cursor:
-        cursor = self.cursor().execute(*given)
-        if next(numbers) == statement:
-            raise KeyboardInterrupt
-        return cursor
+    class Cursor(sqlite3.Cursor):
+        def execute(self, *given: Any) -> sqlite3.Cursor:
+            super().execute(*given)
+            if next(numbers) == statement:
+                raise KeyboardInterrupt
+            return self
+
+    class Interrupted(sqlite3.Connection):
+        def cursor(self, *_: Any) -> sqlite3.Cursor:  # type: ignore[override]
+            return super().cursor(Cursor)
 
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite.FileConnection, "execute", interrupted)
+            connecting(patch, Interrupted)
             with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
         other = sqlite3.connect(path, timeout=0, isolation_level=None)

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from time import monotonic
 from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
@@ -94,19 +95,19 @@ class Halt:
 
     def __enter__(self) -> Halt:
         patch = self._over.enter_context(pytest.MonkeyPatch.context())
-        execute, commit = PatientConnection.execute, PatientConnection.commit
+        execute, commit = psycopg.Cursor.execute, PatientConnection.commit
 
-        def executed(session: PatientConnection, statement: Any, *given: Any) -> Any:
+        def executed(cursor: Any, statement: Any, *given: Any, **named: Any) -> Any:
             if str(statement).startswith(self._statement):
                 self._stop()
-            return execute(session, statement, *given)
+            return execute(cursor, statement, *given, **named)
 
         def committed(session: PatientConnection) -> None:
             if self._statement == "COMMIT":
                 self._stop()
             commit(session)
 
-        patch.setattr(PatientConnection, "execute", executed)
+        patch.setattr(psycopg.Cursor, "execute", executed)
         patch.setattr(PatientConnection, "commit", committed)
         return self
 

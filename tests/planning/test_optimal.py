@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 import dpselect as dps
 from dpselect.errors import InsufficientMemoryError
 from dpselect.planning import optimal as ratio
-from dpselect.planning import optimal_error, optimal_ratio, program
-from dpselect.planning.optimal import program_size
-from dpselect.planning.program import Lattice, lattice_of, solve
+from dpselect.planning import optimal_error, optimal_ratio
+from dpselect.planning.optimal import Lattice, lattice_of, program_size, solve
 from tests.laws.subjects import every_kind
 from tests.reference.optimal import lattice, least_mean_error, risen
 from tests.slow import crossed
@@ -130,8 +129,8 @@ def test_both_bounds_hold_for_any_guess(seed: int, epsilon: float, noise: float)
     def spoilt(values: np.ndarray) -> np.ndarray:
         return values * (1 + noise * generator.standard_normal(values.size))
 
-    lower = program.lower_bound(LATTICE, p, spoilt(guess.prices), np.abs(spoilt(guess.top_multipliers)))
-    upper = program.upper_bound(LATTICE, p, np.abs(spoilt(guess.scaled)))
+    lower = ratio.lower_bound(LATTICE, p, spoilt(guess.prices), np.abs(spoilt(guess.top_multipliers)))
+    upper = ratio.upper_bound(LATTICE, p, np.abs(spoilt(guess.scaled)))
     assert 2 * p * lower <= known.upper * (1 + 1e-12)
     assert 2 * p * upper >= known.lower * (1 - 1e-12)
 
@@ -139,7 +138,7 @@ def test_both_bounds_hold_for_any_guess(seed: int, epsilon: float, noise: float)
 @given(epsilon=st.floats(0.02, 3.0))
 def test_without_any_guess_the_upper_bound_is_permute_and_flips_error(epsilon: float) -> None:
     p = math.exp(-epsilon)
-    upper = 2 * p * program.upper_bound(LATTICE, p, np.zeros(LATTICE.level.size))
+    upper = 2 * p * ratio.upper_bound(LATTICE, p, np.zeros(LATTICE.level.size))
     found = optimal_ratio(dps.PermuteAndFlip, n=3, levels=3, epsilon=epsilon)
     assert upper == pytest.approx(found * optimal_error(n=3, levels=3, epsilon=epsilon).lower, rel=1e-9)
 

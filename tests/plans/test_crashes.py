@@ -37,7 +37,7 @@ class Steps:
             (dps.Ledger, "charge"),
             (dps.Ledger, "store_release"),
             (store.Book, "append"),
-            (store.Book, "insert_release"),
+            (store.Book, "store"),
             (paying, "_drawn"),
         ):
             patch.setattr(owner, name, self._watched(name, getattr(owner, name)))
@@ -106,8 +106,8 @@ def test_a_run_that_is_stopped_anywhere_pays_again_for_one_draw_at_most(
         "before _drawn",
         "after _drawn",
         "before store_release",
-        "before insert_release",
-        "after insert_release",
+        "before store",
+        "after store",
     }
     assert ends_at > 3 * 8
     ledger.verify()

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
+    from dpselect.accounting.codec import from_dp_accounting as from_dp_accounting
     from dpselect.accounting.codec import from_json as from_json
+    from dpselect.accounting.codec import to_dp_accounting as to_dp_accounting
     from dpselect.accounting.codec import to_json as to_json
     from dpselect.accounting.composition import Composition as Composition
     from dpselect.accounting.composition import calibrate as calibrate
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from dpselect.accounting.composition import planned_epsilon as planned_epsilon
     from dpselect.accounting.divergence import bounded_range_renyi as bounded_range_renyi
     from dpselect.accounting.divergence import laplace_profile_renyi as laplace_profile_renyi
-    from dpselect.accounting.dp_package import from_dp_accounting as from_dp_accounting
-    from dpselect.accounting.dp_package import to_dp_accounting as to_dp_accounting
     from dpselect.accounting.events import ApproximateEvent as ApproximateEvent
     from dpselect.accounting.events import BoundedRangeEvent as BoundedRangeEvent
     from dpselect.accounting.events import ComposedEvent as ComposedEvent

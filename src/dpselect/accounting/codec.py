@@ -1,13 +1,20 @@
-"""Events as JSON and back, bit by bit. The format never changes: ``docs/events.md``."""
+"""Events as JSON and back, bit by bit, and as events of the package dp-accounting (the extra ``pld``), never cheaper.
+
+The JSON format never changes. Both are described in ``docs/events.md``.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, cast
 
-from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode
-from dpselect.errors import InvalidEventError, InvalidParameterError, Shown
+from dpselect.accounting import events as ours
+from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode, expected_runs
+from dpselect.accounting.rounding import product_up
+from dpselect.errors import InvalidEventError, InvalidParameterError, MissingExtraError, Shown
 
 _EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
 _DEEPEST = 40
@@ -118,3 +125,82 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len({name for name, _ in pairs}) < len(pairs):
         raise InvalidEventError("event", Shown("<a field twice>"), "each field once")
     return dict(pairs)
+
+
+def package(module: str) -> Any:
+    """A module of dp-accounting."""
+    try:
+        return import_module(f"dp_accounting.{module}")
+    except ImportError:
+        raise MissingExtraError("dp-accounting", "pld") from None
+
+
+_UP, _DOWN = 1.0 + 2.0**-46, 1.0 - 2.0**-46
+
+
+def to_dp_accounting(event: Event | Run) -> Any:
+    """`event` as a ``dp_accounting.DpEvent``.
+
+    Raises:
+        MissingExtraError: the extra ``pld`` is not installed.
+        InvalidEventError: it has a delta of its own.
+
+    >>> from_dp_accounting(to_dp_accounting(ours.PureEvent(epsilon=0.1)))
+    PureEvent(epsilon=0.1)
+    """
+    if not isinstance(cast(object, event), Event | Run):
+        raise InvalidEventError("event", event, "an event, such as mechanism.event, or a run")
+    theirs = package("dp_event")
+    mechanism, event = (event.mechanism, event.event) if isinstance(event, Run) else ("", event)
+    match event:
+        case ours.SequenceEvent():
+            return theirs.ComposedDpEvent([to_dp_accounting(each) for each in event.events])
+        case ours.ComposedEvent():
+            return theirs.SelfComposedDpEvent(to_dp_accounting(event.event), event.count)
+        case ours.PrivateCandidatesEvent():
+            small = math.exp(-event.run_epsilon)
+            run = theirs.RandomizedResponseDpEvent(2.0 * small / (1.0 + small) * _DOWN, 2)
+            return theirs.RepeatAndSelectDpEvent(run, expected_runs(event.eta, event.gamma) * _UP, event.eta)
+        case ours.BoundedRangeEvent() if hasattr(theirs, "ExponentialMechanismDpEvent"):
+            return theirs.ExponentialMechanismDpEvent(event.epsilon)
+        case ours.LaplaceProfileEvent() if mechanism == "PermuteAndFlip" and hasattr(theirs, f"{mechanism}DpEvent"):
+            return theirs.PermuteAndFlipDpEvent(event.epsilon)
+        case ours.LaplaceProfileEvent():
+            return theirs.LaplaceDpEvent(_DOWN / event.epsilon)
+        case _ if event.delta:
+            raise InvalidEventError("event", Shown("one with a delta"), "an event that dp-accounting knows")
+        case _:
+            return theirs.DiscreteLaplaceDpEvent(event.epsilon, 1)  # costs as much as anything pure
+
+
+def from_dp_accounting(event: Any) -> Event:
+    """A ``dp_accounting.DpEvent`` as an event; `InvalidEventError` if it is not known to be pure, as Gaussian noise.
+
+    >>> from_dp_accounting(to_dp_accounting(ours.LaplaceProfileEvent(epsilon=0.5))).epsilon >= 0.5
+    True
+    """
+    match type(event).__name__:
+        case "ComposedDpEvent":
+            return ours.SequenceEvent(events=tuple(map(from_dp_accounting, event.events)))
+        case "SelfComposedDpEvent":
+            return ours.ComposedEvent(event=from_dp_accounting(event.event), count=event.count)
+        case "RepeatAndSelectDpEvent" if (run := from_dp_accounting(event.event)).delta == 0.0:
+            low, high = 2.0**-50, 1.0 - 2.0**-50
+            if not expected_runs(event.shape, low) > event.mean * _UP:
+                raise InvalidEventError("event", Shown("<too many runs>"), "a mean of at most 2^50 runs, about")
+            for _ in range(200):
+                middle = math.sqrt(low * high) if high < 0.1 else low + (high - low) / 2.0
+                low, high = (middle, high) if expected_runs(event.shape, middle) > event.mean * _UP else (low, middle)
+            return ours.PrivateCandidatesEvent(epsilon=run.epsilon, eta=event.shape, gamma=low)
+        case "ExponentialMechanismDpEvent" | "PermuteAndFlipDpEvent" as name:
+            kind = ours.BoundedRangeEvent if name == "ExponentialMechanismDpEvent" else ours.LaplaceProfileEvent
+            return kind(epsilon=event.epsilon)
+        case "LaplaceDpEvent":
+            return ours.LaplaceProfileEvent(epsilon=_UP / max(event.noise_multiplier, 5e-324))
+        case "DiscreteLaplaceDpEvent":
+            return ours.PureEvent(epsilon=product_up(event.noise_parameter, event.sensitivity))
+        case "RandomizedResponseDpEvent" if 0.0 < event.noise_parameter < 1.0:
+            odds = (1.0 - event.noise_parameter) * event.num_buckets / event.noise_parameter
+            return ours.PureEvent(epsilon=math.log1p(odds * _UP) * _UP)
+        case name:
+            raise InvalidEventError("event", Shown(name), "an event of dp-accounting that is known to be pure")

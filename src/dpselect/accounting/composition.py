@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from dpselect.accounting.divergence import Divergences, best_delta, best_epsilon, largest_fitting, rho_of
-from dpselect.accounting.dp_package import LossDistribution
 from dpselect.accounting.events import (
     BoundedRangeEvent,
     ComposedEvent,
@@ -23,7 +22,7 @@ from dpselect.accounting.events import (
     leaves_of,
 )
 from dpselect.accounting.rounding import fraction_down, fraction_up, product_up, quotient_down
-from dpselect.accounting.tight import rounds_curve, tight_curve
+from dpselect.accounting.tight import LossDistribution, rounds_curve, tight_curve
 from dpselect.checks import (
     boolean,
     delta_below_one,

@@ -21,8 +21,7 @@ from typing import Any, cast
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest, is_state
-from dpselect.ledger.sqlite import folder_to_disk, to_disk
-from dpselect.ledger.store import names_a_server
+from dpselect.ledger.sqlite import folder_to_disk, names_a_server, to_disk
 from dpselect.server_urls import HIDDEN
 
 try:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -32,15 +31,14 @@ from dpselect.ledger.requests import (
     public_moment,
     short_text,
     store_remembered,
-    stored_release,
 )
 from dpselect.ledger.sqlite import SqliteFile, copy_of
-from dpselect.ledger.store import Address, Book, create, database_at
+from dpselect.ledger.store import Books, create
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.privacy import Neighbours, day_text, neighbouring_relation
 
 
-class Ledger:
+class Ledger(Books):
     """A durable record of what was spent, which refuses charges beyond what was promised.
 
     Several processes, on several machines with PostgreSQL, may use one ledger at once. A charge that has returned is
@@ -71,15 +69,7 @@ class Ledger:
     >>> ledger.disconnect(); folder.cleanup()
     """
 
-    __slots__ = ("_address", "_anchor", "_database", "_given", "_id", "_wait")
-
-    def __init__(self, url: str | Path, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
-        if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
-            raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
-        self._wait, self._given, self._address = float(wait), url, Address.given(url)
-        self._database = database_at(self._address, wait=self._wait)
-        self._id = ""
-        self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._address.path)
+    __slots__ = ()
 
     def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
         anchor = None if self._anchor is None else self._anchor.path
@@ -153,14 +143,8 @@ class Ledger:
         """
         wanted = None if name is None else short_text(name, "account")
         with self._reading() as book:
-            noted = self._noted()
-            if self._anchor is not None and (unknown := [each for each in book.names() if each not in noted]):
-                raise self._anchor.unknown(unknown[0])
-            held = book.sound_names(noted)
-            found = [book.account(each) for each in (held if wanted is None else [wanted])]
-            for each in found:
-                book.refuse_behind(each, noted.get(each.name))
-                book.refuse_surplus(each)
+            noted, accounts = book.noted, book.sound_accounts()
+            found = accounts if wanted is None else [book.account(wanted)]
         for each in found:
             once = followed(each, self._rows(each), ledger=book.ledger, own_id=book.id)
             if self._anchor is not None and once > noted[each.name].sequence:
@@ -216,7 +200,7 @@ class Ledger:
         with self._writing() as book:
             book.identify()
             book.lock_accounts()
-            names, noted = book.names(), self._noted()
+            names, noted = book.names(), book.noted
             if self._anchor is not None and names and not noted:
                 raise self._anchor.unknown(names[0])
             if name in names:
@@ -246,7 +230,7 @@ class Ledger:
         name, limit = short_text(name, "account"), exact_fraction(epsilon, "epsilon")
         reason = short_text(reason, "reason", empty=True)
         with self._writing() as book:
-            account = self._locked(book, name)
+            account = book.locked(name)
             refuse_closed(account)
             if account.spent > limit:
                 expected = f"at least {fraction_up(account.spent)!r}, what is spent"
@@ -257,7 +241,7 @@ class Ledger:
     def close(self, name: str) -> Account:
         """Close the account for ever: no more charges. Its history stays."""
         with self._writing() as book:
-            account = self._locked(book, short_text(name, "account"))
+            account = book.locked(short_text(name, "account"))
             refuse_closed(account)
             return book.append(account, "close")
 
@@ -272,14 +256,15 @@ class Ledger:
         if anchor is None:
             raise InvalidParameterError("to", to, EXPECTED)
         with self._reading() as book:
-            known, names, found = anchor.heads(self._id), book.names(), list[Head]()
+            known, found = anchor.heads(self._id), list[Head]()
             book.refuse_missing(known)
-            for name in names:
-                account = book.account(name)
-                book.refuse_behind(account, known.get(name))
-                found.append(account.to_head(self._id))
-                if name not in known or known[name].sequence < found[-1].sequence:
-                    anchor.note(found[-1])
+            for account in map(book.account, book.names()):
+                noted, now = known.get(account.name), account.to_head(self._id)
+                if noted is not None:
+                    book.refuse_behind(account, noted)
+                if noted != now:
+                    anchor.note(now)
+                found.append(now)
             return found
 
     @property
@@ -326,12 +311,10 @@ class Ledger:
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
-        charge = ChargeRequest.of(account, what, request=request, question=question, certificate=certificate, note=note)
         hour = None if time is None else public_moment(time, "time")
-        store_remembered(self._address.place, self._stored_release)
-        attempt = Attempt.new(self._address.place, charge, time=hour)
-        act = partial(self._charged, attempt, hour)
-        return attempt.settled(act, wait=self._wait, ledger=self._database.shown)
+        (charge,) = self._requests(account, (what, request, question, certificate, note))
+        attempt = Attempt.new(charge, time=hour)
+        return attempt.settled(partial(self._charged, attempt, hour), wait=self._wait)
 
     def charge_ahead(self, account: str, questions: Sequence[tuple[Run, str, str, str, datetime]]) -> None:
         """Charge all questions in one transaction, or none. Each is drawn after its own `charge`, which then is free.
@@ -346,12 +329,8 @@ class Ledger:
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
-        account = short_text(account, "account")
-        charges = [
-            (ChargeRequest.of(account, what, request=id, question=words, certificate=hash), public_moment(time, "time"))
-            for what, id, words, hash, time in questions
-        ]
-        store_remembered(self._address.place, self._stored_release)
+        times = [public_moment(time, "time") for *_, time in questions]
+        charges = [*zip(self._requests(account, *(each[:-1] for each in questions)), times, strict=True)]
         patience = Patience(self._wait)
         while True:
             try:
@@ -362,7 +341,7 @@ class Ledger:
 
     def _charged_ahead(self, name: str, charges: Sequence[tuple[ChargeRequest, str]]) -> None:
         with self._writing() as book:
-            account = self._locked(book, name)
+            account = book.locked(name)
             unpaid = [(charge, time) for charge, time in charges if charge.known(book, account) is None]
             if not unpaid:
                 book.head = account.to_head(book.id)
@@ -375,7 +354,7 @@ class Ledger:
     def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
         with self._writing() as book:
-            account = self._locked(book, charge.account)
+            account = book.locked(charge.account)
             held = charge.held(book, account)
             known = answered(book, held)
             if known is not None:
@@ -384,10 +363,10 @@ class Ledger:
             if standing is not None:
                 book.head = account.to_head(book.id)
                 return standing
-            waiting, begun = charged_ahead(held, charge.certificate_hash)
+            waiting, begun = charged_ahead(held, charge.certificate)
             if waiting:
                 refuse_closed(account)
-                begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.request_hash}
+                begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.asked}
                 return attempt.commits(waiting[0], book.append(account, "charge", **begins))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
@@ -408,16 +387,13 @@ class Ledger:
             For each question its stored answer; or the receipt of a charge that was made ahead and not drawn for; or
             None.
         """
-        account = short_text(account, "account")
-        charges = [ChargeRequest.of(account, what, request=id, question=words) for what, id, words in questions]
-        place = self._address.place
-        store_remembered(place, self._stored_release)
+        charges = self._requests(account, *questions)
         with self._reading() as book:
             held = book.account(account)
-            self._refuse_behind(book, held)
+            book.compare(held)
             known = [charge.known(book, held) for charge in charges]
             asked = zip(charges, known, strict=True)
-            unpaid = [each for each, answer in asked if answer is None and not is_paid(book, held, each, place=place)]
+            unpaid = [each for each, answer in asked if answer is None and not is_paid(book, held, each)]
             if unpaid:
                 self._allowed(held, *unpaid)
         return known
@@ -445,12 +421,18 @@ class Ledger:
         short_text(receipt.account, "account")
         short_text(receipt.request, "request")
         _refuse_seeded_release(any_text(release, "release"))
-        keep, place = self._stored_release, self._address.place
-        return given_out(receipt, release, keep, place=place, wait=self._wait, ledger=self._database.shown)
+        return given_out(receipt, release, self._stored_release, ledger=self._address, wait=self._wait)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:
         with self._writing() as book:
-            return stored_release(book, self._locked(book, receipt.account), receipt, release)
+            return book.store(book.locked(receipt.account), receipt, release)
+
+    def _requests(self, account: str, *questions: tuple[Any, ...]) -> list[ChargeRequest]:
+        """The charges that are asked for. Answers that this process still keeps are stored before."""
+        account = short_text(account, "account")
+        charges = [ChargeRequest(self._address, account, *each) for each in questions]
+        store_remembered(self._address, self._stored_release)
+        return charges
 
     def _allowed(self, account: Account, *charges: ChargeRequest) -> list[Cost]:
         """What the charges cost, one after another, if the account allows all of them."""
@@ -463,62 +445,6 @@ class Ledger:
             event = SequenceEvent(events=events) if events[1:] else events[0]
             raise refusal(event, sum(prices, account.limits.nothing), account, ledger=self._database.shown)
         return prices
-
-    @contextmanager
-    def _reading(self) -> Generator[Book]:
-        with self._database.reading() as connection:
-            book = Book(connection, self._database.shown)
-            book.identify()
-            self._id = self._id or book.id
-            yield book
-
-    def _rows(self, account: Account, *, after: int = -1) -> Iterator[Mapping[Any, Any]]:
-        """The rows of the entries that the account counts, a page in each transaction, so that nobody waits for long.
-
-        Entries are only ever added: all rows are from the state in which the account was read.
-        """
-        while after < account.entries - 1:
-            with self._reading() as book:
-                page = book.page(account, after=after)
-            yield from page
-            after = page[-1]["sequence"] if page else account.entries
-
-    def _noted(self) -> Mapping[str, Head]:
-        return {} if self._anchor is None else self._anchor.heads(self._id)
-
-    def _refuse_behind(self, book: Book, account: Account) -> int | None:
-        """Compare the account with the anchor, if there is one, which has to know it; the number that it noted."""
-        if self._anchor is None:
-            return None
-        noted = self._noted().get(account.name)
-        if noted is None:
-            raise self._anchor.unknown(account.name)
-        book.refuse_behind(account, noted)
-        return noted.sequence
-
-    @contextmanager
-    def _writing(self) -> Generator[Book]:
-        """A transaction, whose new heads are noted in the anchor once it is on disk.
-
-        Not earlier: an anchor that is ahead of its ledger means that entries were lost.
-        """
-        if not self._id:
-            with self._reading():
-                pass
-        with self._database.writing() as connection:
-            book = Book(connection, self._database.shown, self._id)
-            yield book
-        if self._anchor is not None and book.head is not None:
-            noted = self._anchor.noted(book.head)
-            if noted != book.head:  # someone else charged meanwhile: to this ledger, or to a copy of it
-                with self._reading() as book:
-                    book.refuse_behind(book.account(noted.account), noted)
-
-    def _locked(self, book: Book, name: str) -> Account:
-        """The account, which nobody else changes until the transaction ends."""
-        account = book.account(name, lock=True)
-        book.noted = self._refuse_behind(book, account)
-        return account
 
 
 def refuse_closed(account: Account) -> None:

@@ -13,9 +13,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import Event, Run, has_direction
@@ -24,7 +25,6 @@ from dpselect.errors import (
     AnchorError,
     AnchorUnavailableError,
     AnswerNotStoredWarning,
-    InvalidCertificateError,
     InvalidParameterError,
     LedgerBusyError,
     LedgerError,
@@ -39,6 +39,7 @@ from dpselect.errors import (
 )
 from dpselect.ledger.accounts import Account, digest
 from dpselect.ledger.entries import Entry, Receipt, charged_ahead
+from dpselect.ledger.sqlite import Address
 from dpselect.ledger.store import Book
 from dpselect.privacy import Neighbours, as_utc_text
 from dpselect.server_urls import HIDDEN, is_login
@@ -84,56 +85,45 @@ def public_moment(value: object, name: str) -> str:
     return as_utc_text(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ChargeRequest:
     """A requested charge."""
 
+    ledger: Address
     account: str
     what: Event | Run
-    text: str
-    """The event or run as JSON."""
     request: str | None
-    request_hash: str | None
-    """Of the question, to recognise it when it is repeated."""
-    certificate_hash: str | None
-    """Of the certificate without its answer."""
-    note: str
+    question: str
+    """In public words."""
+    certificate: str | None = None
+    """Hash of the certificate without its answer."""
+    note: str = ""
+    text: str = field(init=False)
+    """The event or run as JSON."""
 
-    @classmethod
-    def of(
-        cls,
-        account: object,
-        what: object,
-        *,
-        request: object,
-        question: object,
-        certificate: object = None,
-        note: object = "",
-    ) -> ChargeRequest:
-        name = short_text(account, "account")
-        if not isinstance(what, Event | Run):
-            raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
-        text = _as_json(what)
-        words = any_text(question, "question")
-        under = None if request is None else short_text(request, "request")
-        if certificate is not None and not (isinstance(certificate, str) and _HASH.fullmatch(certificate)):
-            raise InvalidParameterError("certificate", certificate, "a hash of 64 hexadecimal digits")
-        return cls(
-            account=name,
-            what=what,
-            text=text,
-            request=under,
-            request_hash=digest("question", text, words) if words or under is not None else None,
-            certificate_hash=certificate,
-            note=short_text(note, "note", empty=True),
-        )
+    def __post_init__(self) -> None:
+        if not isinstance(cast(object, self.what), Event | Run):
+            raise InvalidParameterError("event", self.what, "an event or a Run of dpselect.accounting")
+        object.__setattr__(self, "text", _as_json(self.what))
+        any_text(self.question, "question")
+        if self.request is not None:
+            short_text(self.request, "request")
+        digits = cast(object, self.certificate)
+        if digits is not None and not (isinstance(digits, str) and _HASH.fullmatch(digits)):
+            raise InvalidParameterError("certificate", digits, "a hash of 64 hexadecimal digits")
+        short_text(self.note, "note", empty=True)
+
+    @property
+    def asked(self) -> str | None:
+        """Hash of the question, to recognise it when it is repeated."""
+        return digest("question", self.text, self.question) if self.question or self.request is not None else None
 
     @property
     def event(self) -> Event:
         return self.what.event if isinstance(self.what, Run) else self.what
 
     def entry_fields(self, cost: Cost, time: str) -> dict[str, Any]:
-        asked = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
+        asked = {"request": self.request, "asked": self.asked, "question": self.certificate}
         optional = {**asked, "note": self.note or None}
         held = {"event": self.text, "cost": cost.to_list(), "public_time": time}
         return held | {name: value for name, value in optional.items() if value is not None}
@@ -141,7 +131,7 @@ class ChargeRequest:
     def held(self, book: Book, account: Account) -> list[Entry]:
         """The entries under its request; `RequestReusedError` if they are of another question."""
         found = [] if self.request is None else book.under(account, self.request)
-        if any(entry.body.get("asked") != self.request_hash for entry in found):
+        if any(entry.body.get("asked") != self.asked for entry in found):
             shown, hint = Shown(repr(self.request)), "Nothing was charged. Use another id for another question."
             raise RequestReusedError("request", shown, "an id not used for another question", hint)
         return found
@@ -149,7 +139,7 @@ class ChargeRequest:
     def known(self, book: Book, account: Account) -> Receipt | None:
         """The receipt with the answer of its request, or of a charge that was made ahead and not drawn for."""
         held = self.held(book, account)
-        return answered(book, held) or next(iter(charged_ahead(held, self.certificate_hash)[0]), None)
+        return answered(book, held) or next(iter(charged_ahead(held, self.certificate)[0]), None)
 
     def check_for(self, account: Account) -> None:
         """Refuse an account that protects another unit, or under another neighbouring relation."""
@@ -203,29 +193,22 @@ class Attempt:
     entry, whose hash covers 128 random bits, is looked up in a new connection, with the account locked.
     """
 
-    place: str
-    """The ledger's identity in this process."""
     charge: ChargeRequest
     receipt: Receipt | None = None
     """Of the charge whose commit was started and not confirmed."""
     entry: tuple[int, str] = (0, "")
     """Number and hash of what this commit writes: the charge, or the entry that begins its draw."""
-    process: int = 0
-    """That remembers it."""
-    _commits: int = 0
-    _failed: LedgerError | None = None
+    _failed: list[LedgerError] = field(default_factory=list[LedgerError])
 
     @classmethod
-    def new(cls, place: str, charge: ChargeRequest, *, time: str | None) -> Attempt:
+    def new(cls, charge: ChargeRequest, *, time: str | None) -> Attempt:
         """A new attempt, or the remembered one at the same charge, if its receipt has this time or `time` is None."""
-        for each in _remembered(place):
+        for each in [*_attempts]:
             if each.charge == charge and each.receipt is not None and time in (None, each.receipt.time):
-                try:
+                with suppress(ValueError):  # another thread was faster
                     _attempts.remove(each)
-                except ValueError:  # another thread was faster
-                    continue
-                return cls(place, charge, each.receipt, each.entry)
-        return cls(place, charge)
+                    return cls(charge, each.receipt, each.entry)
+        return cls(charge)
 
     def commits(self, receipt: Receipt, after: Account) -> Receipt:
         """Say that the commit of the account's last entry starts now; returns the receipt."""
@@ -238,11 +221,11 @@ class Attempt:
         if self.receipt is None or book.has(account, *self.entry):
             return self.receipt
         self.receipt = None
-        if self._commits >= _COMMITS and self._failed is not None:
-            raise self._failed
+        if len(self._failed) >= _COMMITS:
+            raise self._failed[-1]
         return None
 
-    def settled(self, act: Callable[[bool], Receipt], *, wait: float, ledger: str) -> Receipt:
+    def settled(self, act: Callable[[bool], Receipt], *, wait: float) -> Receipt:
         """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
 
         Its argument is whether it may raise `ElsewhereError`, after which it is repeated, too. If the outcome is still
@@ -258,23 +241,19 @@ class Attempt:
                 except PASSING as error:
                     if self.receipt is None:
                         raise
-                    self._commits, self._failed = self._commits + 1, error
+                    self._failed.append(error)
                     if patience.lasts():
                         continue
                     if isinstance(error, AnchorError) and error.sequence is not None:
                         raise
-                    raise LedgerUnavailableError(ledger, f"it failed while {_being_recorded(self.receipt)}") from None
+                    said = f"it failed while {_being_recorded(self.receipt)}"
+                    raise LedgerUnavailableError(self.charge.ledger.shown, said) from None
         except BaseException as error:
             if self.receipt is not None:
-                self.process = os.getpid()
                 _attempts.append(self)
                 if not isinstance(error, Exception):
                     error.add_note(f"interrupted while {_being_recorded(self.receipt)}")
             raise
-
-
-def _remembered(place: str) -> list[Attempt]:
-    return [each for each in list(_attempts) if (each.place, each.process) == (place, os.getpid())]
 
 
 def _being_recorded(receipt: Receipt) -> str:
@@ -299,16 +278,16 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
 
 
-def is_paid(book: Book, account: Account, charge: ChargeRequest, *, place: str) -> bool:
+def is_paid(book: Book, account: Account, charge: ChargeRequest) -> bool:
     """Whether the charge, of whatever certificate and note, would use a recorded entry that this process remembers."""
     return any(
-        replace(each.charge, certificate_hash=None, note="") == charge and book.has(account, *each.entry)
-        for each in _remembered(place)
+        replace(each.charge, certificate=None, note="") == charge and book.has(account, *each.entry)
+        for each in [*_attempts]
     )
 
 
 class _Unstored(NamedTuple):
-    place: str
+    ledger: Address
     receipt: Receipt
     release: str
 
@@ -317,9 +296,9 @@ Store = Callable[[Receipt, str], str]
 """Stores an answer for its charge, and returns the answer that is now stored for the request."""
 
 
-def given_out(receipt: Receipt, release: str, keep: Store, *, place: str, wait: float, ledger: str) -> str:
+def given_out(receipt: Receipt, release: str, keep: Store, *, ledger: Address, wait: float) -> str:
     """The result of `keep`, tried for `wait` seconds; then a warning and the first answer, remembered until stored."""
-    patience, unstored = Patience(wait), _Unstored(place, receipt, release)
+    patience, unstored = Patience(wait), _Unstored(ledger, receipt, release)
     while True:
         held = _answers.get(receipt.hash, unstored)
         try:
@@ -328,7 +307,7 @@ def given_out(receipt: Receipt, release: str, keep: Store, *, place: str, wait: 
             held = _answers.setdefault(receipt.hash, held)
             if not (isinstance(error, PASSING) and patience.lasts()):
                 what = str(error) if isinstance(error, AnchorError) else error.what
-                _warn(receipt, what.partition(". ")[0].rstrip("."), ledger=ledger)
+                _warn(receipt, what.partition(". ")[0].rstrip("."), ledger=ledger.shown)
                 return held.release
 
 
@@ -345,9 +324,9 @@ def _stored(held: _Unstored, keep: Store) -> str:
     return answer
 
 
-def store_remembered(place: str, keep: Store) -> None:
+def store_remembered(ledger: Address, keep: Store) -> None:
     """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
-    for each in [held for held in list(_answers.values()) if held.place == place]:
+    for each in [held for held in list(_answers.values()) if held.ledger == ledger]:
         try:
             _stored(each, keep)
         except NOT_STORED:
@@ -372,15 +351,3 @@ def answered(book: Book, held: Sequence[Entry]) -> Receipt | None:
             _warn(receipt, "another try just now failed as well", ledger=book.ledger)
             return replace(receipt, release=kept.release)
     return None
-
-
-def stored_release(book: Book, account: Account, receipt: Receipt, release: str) -> str:
-    """`release`, now stored for the charge of `receipt`; or the release that its request had already."""
-    held = book.under(account, str(receipt.request))
-    if (receipt.sequence, receipt.hash) not in [(entry.sequence, entry.hash) for entry in held]:
-        raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
-    for entry in held:
-        if entry.release is not None:
-            return entry.release
-    book.insert_release(account, receipt.sequence, release, digest("release", receipt.hash, release))
-    return release

@@ -1,4 +1,4 @@
-"""A ledger in a SQLite file: transactions that are the only writer, on disk when they end, and in the same file.
+"""Where a ledger is; and one in a SQLite file: transactions that are the only writer, and on disk when they end.
 
 Each transaction opens the file and closes it again. The rollback journal beside it is empty unless somebody is writing:
 between transactions one file holds every charge.
@@ -7,10 +7,12 @@ between transactions one file holds every charge.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -26,11 +28,100 @@ from dpselect.errors import (
     LedgerUnavailableError,
     Shown,
 )
+from dpselect.server_urls import HIDDEN, is_conninfo, is_server, may_tell_password, without_password
 
 try:
     import fcntl
 except ImportError:  # on Windows
     fcntl = None
+
+
+_EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
+_NO_SERVER = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a ledger; equal for one database, however it is written."""
+
+    place: str
+    """The file's path, or the server's URL."""
+    shown: str = field(compare=False)
+    """The address in messages: without a password, and without options, since any option may hold one."""
+    path: Path | None = field(default=None, compare=False)
+    """Of the file; None for a server."""
+    read_only: bool = field(default=False, compare=False)
+
+    @classmethod
+    def given(cls, url: object) -> Address:
+        """The address of `url`, a URL or a path as the caller gave it.
+
+        >>> Address.given("postgresql://ann:secret@db/budgets").shown, Address.given("budget.db").shown
+        ('postgresql://ann@db/budgets', 'sqlite:///budget.db')
+        """
+        if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
+            return cls._of_file(str(url))
+        if not isinstance(url, str):
+            raise InvalidParameterError("ledger", url, _EXPECTED)
+        scheme, is_url, rest = url.partition("://")
+        before, _, options = rest.partition("?")
+        if not (is_url and re.fullmatch(r"\w+(\+\w+)?", scheme)):
+            raise _refused("<text>")
+        if scheme == "sqlite":
+            if before and not before.startswith("/"):
+                raise _refused(HIDDEN, _NO_SERVER)
+            if options not in ("", "mode=ro", "mode=rw"):
+                raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
+            return cls._of_file(before[1:], read_only=options == "mode=ro")
+        if scheme != "postgresql":
+            raise _refused(f"<{scheme} URL>")
+        if before.count("@") > 1 or "@" in options:
+            raise _refused("<URL>", "In names and passwords write @ as %40, ? as %3F.")
+        if not is_server(before.rpartition("@")[2].partition("/")[0]):
+            raise _refused("<text>")
+        return cls(url, without_password(url))
+
+    @classmethod
+    def _of_file(cls, name: str, *, read_only: bool = False) -> Address:
+        if not name or name == ":memory:":
+            raise _refused("<in memory>", "A ledger has to outlive the process that writes it.")
+        if names_a_server(name):
+            raise _refused(HIDDEN, _NO_SERVER)
+        if "\0" in name:
+            raise _refused("<path with a NUL>")
+        try:
+            path = Path(os.path.realpath(name))  # SQLite keeps its log beside the file, not beside a link to it
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise _refused("<path that is no text>") from None
+        return cls(str(path), f"sqlite:///{name}", path, read_only)
+
+
+def _refused(shown: str, hint: str = "") -> InvalidParameterError:
+    return InvalidParameterError("ledger", Shown(shown), _EXPECTED, hint)
+
+
+def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
+    r"""Whether `text` is a path and not a URL.
+
+    >>> _names_file("budget.db"), _names_file("sqlite:///budget.db"), _names_file(r"C:\data\budget.db", windows=True)
+    (True, False, True)
+    """
+    if windows and re.match(r"[A-Za-z]:[\\/](?!/)", text):
+        return True
+    return bool(text) and ":" not in text and "?" not in text
+
+
+def names_a_server(path: str) -> bool:
+    """Whether a path to no file was probably meant as a server's address. Folders that exist count as folders."""
+    try:
+        if os.path.exists(path):
+            return False
+        folder, name = os.path.split(path)
+        name = name if folder and os.path.isdir(folder) else path
+    except ValueError:
+        name = path
+    return is_conninfo(name) or may_tell_password(name)
 
 
 class Fault(NamedTuple):
@@ -81,8 +172,8 @@ _CODES = {
 # the fork would stay locked in the child for ever. So a fork waits until no connection is being opened or closed, and a
 # child is refused if its parent was using a ledger at that moment.
 _guard = threading.RLock()
-_used: WeakSet[sqlite3.Connection] = WeakSet()
-"""Weak references: after an interrupt, a connection counts as in use only while somebody can still use it."""
+_used: WeakSet[Transaction] = WeakSet()
+"""Weak references: after an interrupt, one counts as in use only while somebody can still use it."""
 _is_forked_amid_use = False
 
 
@@ -107,34 +198,6 @@ _SETTINGS = (
 )
 
 
-class FileConnection(sqlite3.Connection):
-    """A connection that ends its statements and its transaction when it is closed.
-
-    As long as somebody holds one of its statements, such as the traceback of an interrupt, SQLite keeps the locks.
-    """
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
-
-    def cursor(self, factory: Any = sqlite3.Cursor) -> Any:
-        """A cursor that is closed together with the connection."""
-        made = super().cursor(factory)
-        self._cursors.add(made)
-        return made
-
-    def execute(self, *given: Any) -> Any:
-        return self.cursor().execute(*given)
-
-    def close(self) -> None:
-        """Roll back, also after a commit that failed, and close."""
-        with suppress(sqlite3.Error):  # it may be closed already
-            for each in self._cursors:
-                each.close()
-            self.rollback()
-        super().close()
-
-
 class Transaction:
     """One transaction of a database, in which statements are run. A value in them is written ``:name``."""
 
@@ -145,11 +208,13 @@ class Transaction:
         self.raw = raw
 
     def execute(self, statement: str, **values: object) -> list[dict[str, Any]]:
-        found = self.raw.execute(statement, values)
-        if found.description is None:
-            return []
-        names = [each[0] for each in found.description]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        cursor = self.raw.cursor()
+        try:
+            cursor.execute(statement, values)
+            names = [each[0] for each in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()] if names else []
+        finally:
+            cursor.close()  # SQLite keeps its locks while somebody holds a statement: the traceback of an interrupt
 
     def scalar(self, statement: str, **values: object) -> Any:
         return next((value for row in self.execute(statement, **values) for value in row.values()), None)
@@ -160,6 +225,12 @@ class Transaction:
 
     def has_table(self, name: str) -> bool:
         return bool(self.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
+
+    def end(self) -> None:
+        """Undo what was not committed, and close the connection."""
+        for act in (self.raw.rollback, self.raw.close):
+            with suppress(sqlite3.Error):
+                act()
 
 
 class SqliteFile:
@@ -177,9 +248,9 @@ class SqliteFile:
     @contextmanager
     def reading(self) -> Generator[Transaction]:
         """A transaction that sees one state of the file. Whoever commits meanwhile waits for its end: keep it short."""
-        with self._connected() as connection:
-            self._begin(connection, "BEGIN")
-            yield Transaction(connection)
+        with self._connected() as transaction:
+            self._begin(transaction, "BEGIN")
+            yield transaction
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[Transaction]:
@@ -190,26 +261,26 @@ class SqliteFile:
                     os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except OSError:
                 raise _CLOSED.of(self.shown) from None
-        with self._connected() as connection:
+        with self._connected() as transaction:
             try:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
                     text = (
                         "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
                     )
                     raise LedgerBusyError(self.shown, text)
-                self._begin(connection, "BEGIN IMMEDIATE")
-                yield Transaction(connection)
+                self._begin(transaction, "BEGIN IMMEDIATE")
+                yield transaction
                 self._refuse_another()  # while it is certain that nothing is written
-                connection.commit()
+                transaction.raw.commit()
             except BaseException:
-                _end(connection)  # before it is another's turn
+                transaction.end()  # before it is another's turn
                 raise
             finally:
                 with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
                     self._turn.release()
 
     @contextmanager
-    def _connected(self) -> Generator[sqlite3.Connection]:
+    def _connected(self) -> Generator[Transaction]:
         """A connection for this block alone. It counts as in use until it is closed: it may hold locks."""
         try:
             with _guard:
@@ -227,16 +298,16 @@ class SqliteFile:
                     timeout=self._wait,
                     isolation_level=None,
                     check_same_thread=False,
-                    factory=FileConnection,
                 )
                 connection.text_factory = _text
-                _used.add(connection)
+                transaction = Transaction(connection)
+                _used.add(transaction)
             try:
-                yield connection
+                yield transaction
             finally:
                 with _guard:
-                    _end(connection)
-                    _used.discard(connection)
+                    transaction.end()
+                    _used.discard(transaction)
         except sqlite3.Error as error:  # whose text is never quoted: it contains statements and their values
             code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
             raise _CODES.get(code, _CODES.get(code & 0xFF, _BROKEN)).of(self.shown) from None
@@ -244,9 +315,9 @@ class SqliteFile:
             text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
             raise LedgerDamagedError(self.shown, text) from None
 
-    def _begin(self, connection: sqlite3.Connection, statement: str) -> None:
+    def _begin(self, transaction: Transaction, statement: str) -> None:
         for each in (*_SETTINGS, statement):
-            connection.execute(each)
+            transaction.execute(each)
         self._refuse_another()
 
     def _refuse_another(self) -> None:
@@ -268,12 +339,6 @@ class SqliteFile:
         if self._known != (found.st_dev, found.st_ino):
             text = "another file was put in its place while it was open. Nothing was written; verify it, then open it"
             raise LedgerDamagedError(self.shown, f"{text} anew.")
-
-
-def _end(connection: sqlite3.Connection) -> None:
-    """Close it; what it was to write is written by now, or never."""
-    with suppress(sqlite3.Error):
-        connection.close()
 
 
 def _text(raw: bytes) -> str | bytes:

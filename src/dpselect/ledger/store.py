@@ -1,19 +1,20 @@
-"""Where a ledger is, its tables, and a `Book`: reading, writing and checking their rows in one transaction."""
+"""The tables of a ledger; a `Book`, which reads, writes and checks their rows in one transaction; and transactions."""
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.errors import (
     InvalidAccountError,
+    InvalidCertificateError,
     InvalidParameterError,
     LedgerDamagedError,
     LedgerForkedError,
@@ -21,105 +22,16 @@ from dpselect.errors import (
     LedgerUnavailableError,
     LedgerVersionError,
     MissingExtraError,
-    Shown,
     did_you_mean,
     typed,
 )
 from dpselect.ledger.accounts import UNREADABLE, Account, Head, canonical, digest
-from dpselect.ledger.entries import Entry, after, damaged_entry, entry_of, readable
-from dpselect.ledger.sqlite import SqliteFile, Transaction
-from dpselect.server_urls import HIDDEN, is_conninfo, is_server, may_tell_password, without_password
+from dpselect.ledger.anchor import FileAnchor, anchor_of
+from dpselect.ledger.entries import Entry, Receipt, after, damaged_entry, entry_of, readable
+from dpselect.ledger.sqlite import Address, SqliteFile, Transaction
 
 if TYPE_CHECKING:
     from dpselect.ledger.postgres import Server
-
-_EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
-_NO_SERVER = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """The address of a ledger."""
-
-    place: str
-    """The same for one database, however its address is written: the file's path, or the server's URL."""
-    shown: str
-    """The address in messages: without a password, and without options, since any option may hold one."""
-    path: Path | None = None
-    """Of the file; None for a server."""
-    read_only: bool = False
-
-    @classmethod
-    def given(cls, url: object) -> Address:
-        """The address of `url`, a URL or a path as the caller gave it.
-
-        >>> Address.given("postgresql://ann:secret@db/budgets").shown, Address.given("budget.db").shown
-        ('postgresql://ann@db/budgets', 'sqlite:///budget.db')
-        """
-        if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
-            return cls._of_file(str(url))
-        if not isinstance(url, str):
-            raise InvalidParameterError("ledger", url, _EXPECTED)
-        scheme, is_url, rest = url.partition("://")
-        before, _, options = rest.partition("?")
-        if not (is_url and re.fullmatch(r"\w+(\+\w+)?", scheme)):
-            raise _refused("<text>")
-        if scheme == "sqlite":
-            if before and not before.startswith("/"):
-                raise _refused(HIDDEN, _NO_SERVER)
-            if options not in ("", "mode=ro", "mode=rw"):
-                raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
-            return cls._of_file(before[1:], read_only=options == "mode=ro")
-        if scheme != "postgresql":
-            raise _refused(f"<{scheme} URL>")
-        if before.count("@") > 1 or "@" in options:
-            raise _refused("<URL>", "In names and passwords write @ as %40, ? as %3F.")
-        if not is_server(before.rpartition("@")[2].partition("/")[0]):
-            raise _refused("<text>")
-        return cls(url, without_password(url))
-
-    @classmethod
-    def _of_file(cls, name: str, *, read_only: bool = False) -> Address:
-        if not name or name == ":memory:":
-            raise _refused("<in memory>", "A ledger has to outlive the process that writes it.")
-        if names_a_server(name):
-            raise _refused(HIDDEN, _NO_SERVER)
-        if "\0" in name:
-            raise _refused("<path with a NUL>")
-        try:
-            path = Path(os.path.realpath(name))  # SQLite keeps its log beside the file, not beside a link to it
-            os.fsencode(path)
-        except UnicodeEncodeError:
-            raise _refused("<path that is no text>") from None
-        return cls(str(path), f"sqlite:///{name}", path, read_only)
-
-
-def _refused(shown: str, hint: str = "") -> InvalidParameterError:
-    return InvalidParameterError("ledger", Shown(shown), _EXPECTED, hint)
-
-
-def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
-    r"""Whether `text` is a path and not a URL.
-
-    >>> _names_file("budget.db"), _names_file("sqlite:///budget.db"), _names_file(r"C:\data\budget.db", windows=True)
-    (True, False, True)
-    """
-    if windows and re.match(r"[A-Za-z]:[\\/](?!/)", text):
-        return True
-    return bool(text) and ":" not in text and "?" not in text
-
-
-def names_a_server(path: str) -> bool:
-    """Whether a path to no file was probably meant as a server's address. Folders that exist count as folders."""
-    try:
-        if os.path.exists(path):
-            return False
-        folder, name = os.path.split(path)
-        name = name if folder and os.path.isdir(folder) else path
-    except ValueError:
-        name = path
-    return is_conninfo(name) or may_tell_password(name)
-
 
 CURRENT = 1
 _LEDGER = "dpselect_ledger"
@@ -191,14 +103,15 @@ SELECT a.*, (SELECT max(version) FROM dpselect_ledger) AS version FROM dpselect_
 _ENTRIES = """\
 SELECT e.*, r.body AS "release", r.hash AS release_hash FROM dpselect_entries AS e
  LEFT JOIN dpselect_releases AS r ON r.account = e.account AND r.sequence = e.sequence WHERE e.account = :account"""
+_COUNTED = f"{_ENTRIES} AND e.sequence > :after AND e.sequence < :end"
 _UNDER_REQUEST = f"""\
-{_ENTRIES} AND e.sequence IN
+{_COUNTED} AND e.sequence IN
  (SELECT o.sequence FROM dpselect_entries AS o WHERE o.account = :account AND o.request = :request)
  ORDER BY e.sequence"""
 """The subquery needs only the index. For whole rows, SQLite assumes that an account has ten entries and a request nine,
 and reads the whole account."""
 PAGE = 1000
-_PAGE = f"{_ENTRIES} AND e.sequence > :after AND e.sequence < :end ORDER BY e.sequence LIMIT {PAGE}"
+_PAGE = f"{_COUNTED} ORDER BY e.sequence LIMIT {PAGE}"
 _AT = f"{_ENTRIES} AND e.sequence = :place"
 _WITHOUT_ACCOUNT = "SELECT 1 FROM dpselect_entries WHERE account NOT IN (SELECT number FROM dpselect_accounts) LIMIT 1"
 _WITHOUT_CHARGE = """\
@@ -224,11 +137,12 @@ class Book:
     ledger: str
     """The ledger's address in messages."""
     id: str = ""
-    noted: int | None = None
-    """Number of the entry that the anchor knew when the account was locked; entries contain it, so that an anchor that
-    was cut back is noticed."""
+    anchor: FileAnchor | None = None
     head: Head | None = None
     """To note in the anchor after the commit."""
+    _once: int | None = None
+    """Number of the entry that the anchor knew when the account was locked; entries contain it, so that an anchor that
+    was cut back is noticed."""
 
     def identify(self) -> None:
         """Read the ledger's id, if its tables are there and of this version."""
@@ -276,25 +190,23 @@ class Book:
 
     def page(self, account: Account, *, after: int) -> list[dict[str, Any]]:
         """The rows of the first thousand entries after this number that the account counts, with their releases."""
-        found = self.connection.execute(_PAGE, account=account.number, after=after, end=account.entries)
-        return self._sound(found, account)
+        return self._sound(account, _PAGE, after=after, end=account.entries)
 
     def under(self, account: Account, request: str) -> list[Entry]:
         """The entries of an account under a request id, in order; any that the account does not count was no charge."""
-        found = self.connection.execute(_UNDER_REQUEST, account=account.number, request=request)
-        counted = [each for each in found if 0 <= each["sequence"] < account.entries]
-        return [self.read(each, account) for each in self._sound(counted, account)]
+        found = self._sound(account, _UNDER_REQUEST, request=request, after=-1, end=account.entries)
+        return [self.read(each, account) for each in found]
 
     def at(self, account: Account, sequence: int) -> Entry | None:
-        found = self._sound(self.connection.execute(_AT, account=account.number, place=sequence), account)
-        return next((self.read(each, account) for each in found), None)
+        return next((self.read(each, account) for each in self._sound(account, _AT, place=sequence)), None)
 
     def has(self, account: Account, sequence: int, known: str) -> bool:
         entry = self.at(account, sequence)
         return entry is not None and entry.hash == known
 
-    def _sound(self, rows: list[dict[str, Any]], account: Account) -> list[dict[str, Any]]:
+    def _sound(self, account: Account, statement: str, **values: object) -> list[dict[str, Any]]:
         """Rows of entries whose types are right, as SQLite stores anything in any column; and their releases."""
+        rows = self.connection.execute(statement, account=account.number, **values)
         for each in rows:
             texts = isinstance(each["body"], str) and isinstance(each["hash"], str)
             others = all(isinstance(each[name], str | None) for name in ("request", "release", "release_hash"))
@@ -323,7 +235,7 @@ class Book:
         """
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
         stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), "ledger": self.id}
-        noted = {} if self.noted is None else {"noted": self.noted}
+        noted = {} if self._once is None else {"noted": self._once}
         sequence = before.entries
         body = {**stamp, **fields, **noted, "account": before.name, "sequence": sequence}
         text = canonical(body)
@@ -338,13 +250,41 @@ class Book:
         self.head = new.to_head(self.id)
         return new
 
-    def insert_release(self, account: Account, sequence: int, release: str, seal: str) -> None:
-        place = {"account": account.number, "sequence": sequence}
+    def store(self, account: Account, receipt: Receipt, release: str) -> str:
+        """`release`, now stored for the charge of `receipt`; or the release that its request had already."""
+        held = self.under(account, str(receipt.request))
+        if (receipt.sequence, receipt.hash) not in [(entry.sequence, entry.hash) for entry in held]:
+            raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
+        for entry in held:
+            if entry.release is not None:
+                return entry.release
+        place = {"account": account.number, "sequence": receipt.sequence}
+        seal = digest("release", receipt.hash, release)
         self.connection.insert("dpselect_releases", **place, body=release, hash=seal)
+        return release
 
-    def refuse_behind(self, account: Account, noted: Head | None) -> None:
+    @property
+    def noted(self) -> Mapping[str, Head]:
+        """The latest entry of each account that the anchor knows."""
+        return {} if self.anchor is None else self.anchor.heads(self.id)
+
+    def locked(self, name: str) -> Account:
+        """The account, as its anchor knows it, which nobody else changes until the transaction ends."""
+        account = self.account(name, lock=True)
+        self._once = self.compare(account)
+        return account
+
+    def compare(self, account: Account) -> int | None:
+        """Compare the account with the anchor, if there is one, which has to know it; the number that it noted."""
+        if self.anchor is None:
+            return None
+        noted = self.noted.get(account.name)
         if noted is None:
-            return
+            raise self.anchor.unknown(account.name)
+        self.refuse_behind(account, noted)
+        return noted.sequence
+
+    def refuse_behind(self, account: Account, noted: Head) -> None:
         name = account.name
         if noted.sequence == account.entries - 1 and noted.hash == account.head:
             if noted.state != account.state:
@@ -367,28 +307,27 @@ class Book:
         if missing:
             raise LedgerRolledBackError(self.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
-    def sound_names(self, noted: Iterable[str]) -> list[str]:
-        """The names of all accounts, of which the anchor has `noted` some, if nothing is missing or damaged."""
+    def sound_accounts(self) -> list[Account]:
+        """All accounts, if nothing is missing or damaged, and none is behind the anchor."""
         if not self.connection.lock:  # a file; a server looks after its own
             refuse_unsound_file(self.connection, ledger=self.ledger)
         if self.connection.execute(_WITHOUT_ACCOUNT):
             raise LedgerDamagedError(self.ledger, "an account is missing: its entries are there.")
         if self.connection.execute(_WITHOUT_CHARGE):
             raise LedgerDamagedError(self.ledger, "an entry is missing: the release stored for it is there.")
-        names = self.names()
-        if not names:
+        found = [self.account(name) for name in self.names()]
+        if not found:
             raise LedgerDamagedError(self.ledger, "there is no account in it, and so nothing to verify.")
-        numbers = self.connection.execute("SELECT number FROM dpselect_accounts ORDER BY number")
-        if [row["number"] for row in numbers] != list(range(1, len(names) + 1)):
+        if [each.number for each in found] != list(range(1, len(found) + 1)):
             raise LedgerDamagedError(self.ledger, "an account is missing.")
-        self.refuse_missing(noted)
-        return names
-
-    def refuse_surplus(self, account: Account) -> None:
-        place = self.connection.scalar(_SURPLUS, account=account.number, end=account.entries)
-        if place is not None:
-            text = f"account {account.name!r} has an entry {place}, which it does not count."
-            raise LedgerDamagedError(self.ledger, text)
+        self.refuse_missing(self.noted)
+        for each in found:
+            self.compare(each)
+            place = self.connection.scalar(_SURPLUS, account=each.number, end=each.entries)
+            if place is not None:
+                text = f"account {each.name!r} has an entry {place}, which it does not count."
+                raise LedgerDamagedError(self.ledger, text)
+        return found
 
 
 def refuse_unsound_file(connection: Transaction, *, ledger: str) -> None:
@@ -400,3 +339,54 @@ def refuse_unsound_file(connection: Transaction, *, ledger: str) -> None:
     if found != "ok":
         text = "its file is damaged: a page or an index is not as SQLite writes it (PRAGMA integrity_check)."
         raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
+
+
+class Books:
+    """The transactions of a ledger, compared with its anchor before they write, and noted in it after."""
+
+    __slots__ = ("_address", "_anchor", "_database", "_given", "_id", "_wait")
+
+    def __init__(self, url: str | Path, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
+        if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
+            raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
+        self._wait, self._given, self._address = float(wait), url, Address.given(url)
+        self._database = database_at(self._address, wait=self._wait)
+        self._id = ""
+        self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._address.path)
+
+    @contextmanager
+    def _reading(self) -> Generator[Book]:
+        with self._database.reading() as connection:
+            book = Book(connection, self._address.shown, anchor=self._anchor)
+            book.identify()
+            self._id = self._id or book.id
+            yield book
+
+    def _rows(self, account: Account, *, after: int = -1) -> Iterator[Mapping[Any, Any]]:
+        """The rows of the entries that the account counts, a page in each transaction, so that nobody waits for long.
+
+        Entries are only ever added: all rows are from the state in which the account was read.
+        """
+        while after < account.entries - 1:
+            with self._reading() as book:
+                page = book.page(account, after=after)
+            yield from page
+            after = page[-1]["sequence"] if page else account.entries
+
+    @contextmanager
+    def _writing(self) -> Generator[Book]:
+        """A transaction, whose new heads are noted in the anchor once it is on disk.
+
+        Not earlier: an anchor that is ahead of its ledger means that entries were lost.
+        """
+        if not self._id:
+            with self._reading():
+                pass
+        with self._database.writing() as connection:
+            book = Book(connection, self._address.shown, self._id, self._anchor)
+            yield book
+        if self._anchor is not None and book.head is not None:
+            noted = self._anchor.noted(book.head)
+            if noted != book.head:  # someone else charged meanwhile: to this ledger, or to a copy of it
+                with self._reading() as book:
+                    book.refuse_behind(book.account(noted.account), noted)

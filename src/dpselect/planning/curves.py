@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect.checks import positive_count, positive_epsilon, probability, target_error
+from dpselect.checks import members_in_order, positive_count, positive_epsilon, probability, target_error
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.exponential import CandidateWeights, unlike
@@ -227,13 +227,10 @@ def error_curve(
 
 def checked_epsilons(epsilons: ArrayLike) -> list[float]:
     """At least one epsilon, each > 0."""
-    given = cast(Any, epsilons)
-    try:
-        is_vector = not isinstance(given, str | bytes) and np.ndim(given) == 1 and len(given) > 0
-    except ValueError:  # ragged
-        is_vector = False
-    if not is_vector:
-        raise InvalidParameterError("epsilons", given, "a one-dimensional array of at least one epsilon")
+    expected = "a one-dimensional array of at least one epsilon"
+    given = members_in_order(epsilons, "epsilons", expected=expected)
+    if not given:
+        raise InvalidParameterError("epsilons", given, expected)
     return [positive_epsilon(each, "epsilons") for each in given]
 
 
