@@ -24,39 +24,25 @@ MechanismKind = Callable[..., Mechanism]
 """A mechanism class, or ``functools.partial`` of one where it has options of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Arguments checked once, so that only epsilon varies."""
+def planned(kind: object, *, sensitivity: float, monotonic: bool) -> Callable[[float], Mechanism]:
+    """The mechanism by its epsilon; what makes no mechanism, and arguments out of range, are refused at once."""
+    if isinstance(kind, Mechanism):
+        raise _refused(kind, "Do not fix its epsilon: planning varies it.")
+    if not callable(kind) or (isinstance(kind, type) and not issubclass(cast("type[object]", kind), Mechanism)):
+        raise _refused(kind)
+    make = cast(MechanismKind, kind)
+    try:
+        made = cast(object, make(epsilon=1.0, sensitivity=sensitivity, monotonic=monotonic))
+    except TypeError:
+        raise _refused(kind) from None
+    if not isinstance(made, Mechanism):
+        raise _refused(kind)
+    return lambda epsilon: make(epsilon=epsilon, sensitivity=made.sensitivity, monotonic=made.monotonic)
 
-    kind: MechanismKind
-    sensitivity: float
-    monotonic: bool
 
-    @classmethod
-    def checked(cls, kind: object, *, sensitivity: float, monotonic: bool) -> Setting:
-        """Refuse what does not make mechanisms, and arguments out of range."""
-        if isinstance(kind, Mechanism):
-            raise _refused(kind, "Do not fix its epsilon: planning varies it.")
-        is_class = isinstance(kind, type)
-        if not callable(kind) or (is_class and not issubclass(cast("type[object]", kind), Mechanism)):
-            raise _refused(kind)
-        setting = cls(cast(MechanismKind, kind), sensitivity, monotonic)
-        try:
-            made = cast(object, setting.at(1.0))
-        except TypeError:
-            raise _refused(kind) from None
-        if not isinstance(made, Mechanism):
-            raise _refused(kind)
-        return cls(cast(MechanismKind, kind), made.sensitivity, made.monotonic)
-
-    def at(self, epsilon: float) -> Mechanism:
-        """The mechanism that spends `epsilon`."""
-        return self.kind(epsilon=epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic)
-
-    @property
-    def weights(self) -> CandidateWeights | None:
-        """The public weights of the candidates, if they have any."""
-        return cast("CandidateWeights | None", getattr(self.at(1.0), "weights", None))
+def weights_of(mechanism: Mechanism) -> CandidateWeights | None:
+    """The public weights of the candidates, if they have any."""
+    return getattr(mechanism, "weights", None)
 
 
 def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
@@ -133,9 +119,18 @@ class ErrorsOnScores:
         each = self.guess if mechanism is None else self._probabilities(mechanism)
         return float(each[self.distances > distance].sum())
 
-    def blind(self) -> float:
-        """The expected error of a blind guess, by the weights if there are any: what epsilon = 0 gives."""
-        return self.below.mean(self.guess)
+    def guessed(self, distance: float) -> float:
+        """The probability with which a blind guess is within the distance."""
+        return 1.0 - self.chance_beyond(distance)
+
+    @property
+    def farthest(self) -> float:
+        return float(self.distances.max())
+
+    @property
+    def constant(self) -> str:
+        """Why the error does not depend on epsilon, if it does not."""
+        return "" if self.farthest else "all scores are equal"
 
 
 def worst_expected_error(mechanism: Mechanism, n: int) -> float:
@@ -144,7 +139,7 @@ def worst_expected_error(mechanism: Mechanism, n: int) -> float:
     For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``; with
     weights ``proofs/weighted_candidates.md``, claim 2.
     """
-    weights = cast("CandidateWeights | None", getattr(mechanism, "weights", None))
+    weights = weights_of(mechanism)
     if weights is None:
         return mechanism.law.worst_case.expected_error(n) * mechanism.scale if n > 1 else 0.0
     if n != len(weights):
@@ -171,10 +166,14 @@ class WorstErrors:
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
         return mechanism.error_bound(self.n, confidence)
 
-    @property
-    def guessed(self) -> float:
+    def guessed(self, _distance: float = 0.0) -> float:
         """The least probability with which a blind guess is the best candidate; 1 if there is one alone."""
         return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against_lightest())
+
+    @property
+    def constant(self) -> str:
+        """Why the error does not depend on epsilon, if it does not."""
+        return "one candidate is always the best" if self.guessed() == 1.0 else ""
 
 
 Errors = ErrorsOnScores | WorstErrors
@@ -216,9 +215,9 @@ def error_curve(
     >>> error_curve(dps.PermuteAndFlip, [9, 5, 1], epsilons=[0.1, 1], sensitivity=1, confidence=0.95)
     array([8., 4.])
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n, setting.weights)
-    mechanisms = [setting.at(epsilon) for epsilon in checked_epsilons(epsilons)]
+    at = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    errors = errors_of(scores, n, weights_of(at(1.0)))
+    mechanisms = [at(epsilon) for epsilon in checked_epsilons(epsilons)]
     if confidence is None:
         return np.array([errors.expected(each) for each in mechanisms])
     probable = probability(confidence, "confidence")
@@ -288,66 +287,43 @@ def epsilon_for(
     >>> round(epsilon_for(dps.PermuteAndFlip, n=1000, within=20.0, confidence=0.99, sensitivity=1, monotonic=True), 3)
     0.541
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n, setting.weights)
-    if expected_error is not None:
-        if within is not None or confidence is not None:
-            raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
-        target = target_error(expected_error, "expected_error")
-        _check_expected(errors, target)
-        return _smallest(lambda epsilon: errors.expected(setting.at(epsilon)), target, ("expected_error", target))
-    if within is None or confidence is None:
+    at = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    errors = errors_of(scores, n, weights_of(at(1.0)))
+    if expected_error is not None and (within is not None or confidence is not None):
+        raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
+    if expected_error is None and (within is None or confidence is None):
         missing = "within" if within is None else "confidence"
         raise InvalidParameterError(missing, None, "expected_error, or both within and confidence")
+    name, given = ("within", within) if expected_error is None else ("expected_error", expected_error)
+    target = target_error(given, name, zero_allowed=name == "within" and isinstance(errors, ErrorsOnScores))
+    if errors.constant:
+        hint = f"The error is 0 at every epsilon, because {errors.constant}."
+        raise InvalidParameterError(name, target, "an error that depends on epsilon", hint)
+    if confidence is None:
+        if isinstance(errors, ErrorsOnScores):
+            _check_expected(errors, target)
+        return _smallest(lambda epsilon: errors.expected(at(epsilon)), target, (name, target))
     probable = probability(confidence, "confidence")
-    if isinstance(errors, WorstErrors):
-        target = target_error(within, "within")
-        if errors.guessed == 1.0:
-            raise _always("within", target, "one candidate is always the best")
-        if errors.bound(setting.at(1.0), confidence=probable) == 0.0:
-            hint = "The lower end is what a blind guess reaches at any distance."
-            raise InvalidParameterError("confidence", probable, f"a number > {errors.guessed:.6g} and < 1", hint)
-        return _smallest(
-            lambda epsilon: errors.bound(setting.at(epsilon), confidence=probable), target, ("within", target)
-        )
-    distance = target_error(within, "within", zero_allowed=True)
-    _check_chance(errors, distance, probable)
-    named = ("within", distance)
-    return _smallest(lambda epsilon: errors.chance_beyond(distance, setting.at(epsilon)), 1.0 - probable, named)
+    guessed = errors.guessed(target)
+    if isinstance(errors, ErrorsOnScores) and not errors.chance_beyond(target):
+        hint = "The upper end is the distance between the worst and the best score: no error is larger."
+        raise InvalidParameterError(name, target, f"a number >= 0 and < {errors.farthest:.6g}", hint)
+    if probable <= guessed:
+        hint = "The lower end is what a blind guess reaches."
+        raise InvalidParameterError("confidence", probable, f"a number > {guessed:.6g} and < 1", hint)
+    if isinstance(errors, ErrorsOnScores):
+        return _smallest(lambda each: errors.chance_beyond(target, at(each)), 1.0 - probable, (name, target))
+    return _smallest(lambda epsilon: errors.bound(at(epsilon), confidence=probable), target, (name, target))
 
 
-def _check_expected(errors: Errors, target: float) -> None:
-    if isinstance(errors, WorstErrors):
-        if errors.guessed == 1.0:
-            raise _always("expected_error", target, "one candidate is always the best")
-        return
-    blind = errors.blind()
-    if blind == 0.0:
-        raise _always("expected_error", target, "all scores are equal")
-    least = float(errors.distances.max()) * _LEAST_CHANCE
+def _check_expected(errors: ErrorsOnScores, target: float) -> None:
+    blind, least = errors.below.mean(errors.guess), errors.farthest * _LEAST_CHANCE
     if target < least:
         hint = "Below the lower end probabilities do not fit into doubles."
         raise InvalidParameterError("expected_error", target, f"a number > {least:.3g} and < {blind:.6g}", hint)
     if target >= blind:
         hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
         raise InvalidParameterError("expected_error", target, f"a number > 0 and < {blind:.6g}", hint)
-
-
-def _check_chance(errors: ErrorsOnScores, distance: float, confidence: float) -> None:
-    share = errors.chance_beyond(distance)
-    if share == 0.0:
-        farthest = float(errors.distances.max())
-        expected = f"a number >= 0 and < {farthest:.6g}" if farthest > 0.0 else "scores that are not all equal"
-        hint = "The upper end is the distance between the worst and the best score: no error is larger."
-        raise InvalidParameterError("within", distance, expected, hint)
-    if 1.0 - confidence >= share:
-        hint = "The lower end is what a blind guess reaches."
-        raise InvalidParameterError("confidence", confidence, f"a number > {1.0 - share:.6g} and < 1", hint)
-
-
-def _always(name: str, target: float, why: str) -> InvalidParameterError:
-    hint = f"The error is 0 at every epsilon, because {why}."
-    return InvalidParameterError(name, target, "an error that depends on epsilon", hint)
 
 
 def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:

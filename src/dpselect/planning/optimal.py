@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InsufficientMemoryError, InvalidParameterError, SelectionError
-from dpselect.planning.curves import MechanismKind, Setting
+from dpselect.planning.curves import MechanismKind, planned
 from dpselect.planning.worst_case import Bounds
 
 FloatArray = NDArray[np.float64]
@@ -317,10 +317,10 @@ def optimal_ratio(mechanism: MechanismKind, *, n: int, levels: int, epsilon: flo
     >>> [round(optimal_ratio(each, n=3, levels=4, epsilon=0.3), 4) for each in (PermuteAndFlip, ExponentialMechanism)]
     [1.0077, 1.2414]
     """
-    setting = Setting.checked(mechanism, sensitivity=1.0, monotonic=False)
+    at = planned(mechanism, sensitivity=1.0, monotonic=False)
     lattice, spent = _checked_lattice(n, levels, epsilon)
-    mechanism_at = setting.at(spent)
-    errors = [mechanism_at.expected_error(scores) for scores in -_STEP * lattice.rows]
+    made = at(spent)
+    errors = [made.expected_error(scores) for scores in -_STEP * lattice.rows]
     return float(lattice.weights @ np.array(errors)) / _least_error(lattice, spent).lower
 
 

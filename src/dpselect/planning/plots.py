@@ -18,7 +18,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.scores import ScoresLike, checked_candidates, native_scores, score_count
-from dpselect.planning.curves import MechanismKind, Setting, checked_epsilons, error_curve
+from dpselect.planning.curves import MechanismKind, checked_epsilons, error_curve, planned
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -77,7 +77,7 @@ def plot_error(
     if len(set(at)) < 2:
         got = Shown(f"<{len(set(at))} different>")
         raise InvalidParameterError("epsilons", got, "at least two different values, for a line between them")
-    settings = [Setting.checked(kind, sensitivity=sensitivity, monotonic=monotonic) for kind in chosen.values()]
+    made = [planned(kind, sensitivity=sensitivity, monotonic=monotonic)(1.0) for kind in chosen.values()]
     errors = {
         name: error_curve(
             kind, scores, n=n, epsilons=at, sensitivity=sensitivity, monotonic=monotonic, confidence=confidence
@@ -86,11 +86,11 @@ def plot_error(
     }
     y, said = _error_axis(np.concatenate([*errors.values()]), expected=confidence is None)
     # With Laplace noise it is proved only for errors at a confidence.
-    is_known = confidence is None and any(each.at(1.0).law.name == "laplace" for each in settings)
+    is_known = confidence is None and any(each.law.name == "laplace" for each in made)
     worst = f"The worst over all scores{' (with Laplace noise, the worst known)' if is_known else ''}."
     conditions = [
         worst if scores is None else "On the scores given.",
-        f"Sensitivity {repr(settings[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
+        f"Sensitivity {repr(made[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
         [

@@ -13,7 +13,7 @@ from dpselect.checks import delta_below_one, positive_count, positive_epsilon, p
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import explained
-from dpselect.planning.curves import MechanismKind, Setting, worst_expected_error
+from dpselect.planning.curves import MechanismKind, planned, weights_of, worst_expected_error
 
 
 @explained
@@ -40,8 +40,8 @@ def worst_case_error(
     >>> round(worst_case_error(dps.PermuteAndFlip, 10**9, epsilon=1.0, sensitivity=1.0), 2)
     33.69
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    return worst_expected_error(setting.at(epsilon), positive_count(n, "n", at_most=sys.maxsize))
+    made = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)(epsilon)
+    return worst_expected_error(made, positive_count(n, "n", at_most=sys.maxsize))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,9 @@ def worst_case_bounds(
     >>> worst_case_bounds(dps.PermuteAndFlip, 1, epsilon=1.0, sensitivity=1.0)
     Bounds(lower=0.0, upper=0.0)
     """
-    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    n, made = positive_count(n, "n", at_most=sys.maxsize), setting.at(epsilon)
+    made = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)(epsilon)
+    n, weights = positive_count(n, "n", at_most=sys.maxsize), weights_of(made)
     worst_expected_error(made, n)  # refuses a number that is not that of the weights
-    weights = setting.weights
     size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
     upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" and n > 1 else size
     return Bounds(made.scale * size / 4.0, made.scale * upper)
