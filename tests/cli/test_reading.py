@@ -12,8 +12,7 @@ import pytest
 
 from dpselect import Neighbours, SelectionError
 from dpselect.arguments import REQUIRED, Argument
-from dpselect.cli.commands import NAMES, Command, command, option_name
-from dpselect.cli.reading import called, read
+from dpselect.cli.commands import NAMES, Command, called, command, option_name, read
 
 ROOT = Path(__file__).parents[2]
 WRITTEN: dict[str, list[tuple[list[str], Any]]] = {

@@ -15,8 +15,8 @@ import dpselect as dps
 from dpselect import DryRun, Neighbours, arguments
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
 from dpselect.cli.asking import of_question
+from dpselect.cli.commands import read
 from dpselect.cli.help import help_of
-from dpselect.cli.reading import read
 from dpselect.questions.quantiles import Median
 from dpselect.questions.question import BY_NAME, Columns
 from dpselect.session.asking import in_python, method_of
@@ -159,7 +159,7 @@ def test_a_declared_question_has_a_command_with_its_help(
 def test_a_declared_question_has_a_form() -> None:
     site = Site(source=str(ADULT), unit="person_id")
     more = [each for each in fields_of(SharpMedian, site) if each not in fields_of(Median, site)]
-    assert [(each.name, each.kind, each.help, each.default) for each in more] == [
+    assert [(each.name, each.kind, each.help[0], each.default) for each in more] == [
         ("sharpness", "whole", "How sharp the median is, in step.", "3")
     ]
     form = Form.read(SharpMedian, site, {"column": "age", "epsilon": "0.5", "sharpness": "9"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
-from dpselect.cli.commands import Command, Part, Table, of_function, with_options
+from dpselect.cli.commands import Command, Part, Parts, Table, of_function
 from dpselect.cli.streams import printable_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
@@ -170,9 +170,9 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
 
 
 _OF_SITE = "neighbours table memory_limit source_name times"
+_SERVED: Parts = {Part.OF_ALL: (*shared(f"{_OF_SITE} ledger account anchor"), *WORDS)}
 
 
-@with_options({Part.OF_ALL: (*shared(f"{_OF_SITE} ledger account anchor"), *WORDS)})
 def serve(
     source: Table | None = None,
     *,
@@ -181,7 +181,7 @@ def serve(
     port: int = 0,
     no_browser: bool = False,
     i_know_who_can_reach_this: bool = False,
-    **given: Any,
+    **given: Annotated[Any, _SERVED],
 ) -> None:
     """Open a page on which questions are chosen, planned and released.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from dpselect.arguments import OF_VIEWS, Argument
 from dpselect.cli.asking import GROUPS, OF_EVERY, format_of, shared, values_of
-from dpselect.cli.commands import Part, Table, with_options
+from dpselect.cli.commands import Part, Parts, Table
 from dpselect.cli.streams import say, scan_progress
 from dpselect.errors import printable
 from dpselect.formats import WORDS, declared
@@ -25,17 +25,21 @@ _READING = (*shared("memory_limit"), *WORDS)
 _OTHERS = [*_KNOWN.values(), *(each for each in OF_EVERY if each not in _READING and each.kind != "json")]
 _IGNORED = tuple(replace(each, kind="flag" if each.kind == "flag" else "any text", default=None) for each in _OTHERS)
 """Options that change no row it reads: understood, so that only the word for the question is replaced."""
-_PARTS = {Part.OF_QUESTION: (*_TAKEN, TYPES["candidates"]), Part.OF_GROUPS: GROUPS, Part.OF_ALL: _READING}
+_PARTS: Parts = {
+    Part.OF_QUESTION: (*_TAKEN, TYPES["candidates"]),
+    Part.OF_GROUPS: GROUPS,
+    Part.OF_ALL: _READING,
+    Part.UNSHOWN: _IGNORED,
+}
 
 
-@with_options({**_PARTS, Part.UNSHOWN: _IGNORED})
 def check(
     source: Table,
     column: Annotated[str, Argument("text", "Column of the question.")],
     sum: Annotated[str | None, Argument("text", "For best-by: the column that it adds up.")] = None,
     *,
     unit: Annotated[str, Argument("text", "Column that identifies whom a row belongs to.")],
-    **given: Any,
+    **given: Annotated[Any, _PARTS],
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
 
@@ -61,8 +65,7 @@ def check(
         say(f"check draws and charges nothing: {', '.join(ignored)} made no difference.")
 
 
-@with_options({Part.OF_ALL: (*shared("table"), *WORDS)})
-def columns(source: Table, **given: Any) -> None:
+def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table"), *WORDS)}]) -> None:
     """Show what the columns are called, and their types where the format has types.
 
     dpselect columns adult.csv

@@ -83,8 +83,7 @@ def _run(given: list[str]) -> int:
     if given == ["--version"]:  # so that nothing is imported for it
         print(__version__, flush=True)
         return 0
-    from dpselect.cli.commands import command
-    from dpselect.cli.reading import called, in_words, read, without_passwords
+    from dpselect.cli.commands import called, command, in_words, read, without_passwords
     from dpselect.errors import AnswerNotStoredWarning, FaultError, SelectionError
 
     found = None
