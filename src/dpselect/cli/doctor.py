@@ -9,7 +9,6 @@ import json
 import os
 import platform
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -114,12 +113,12 @@ def _libraries(what: str, modules: str, install: str) -> Finding:
 def _missing_java() -> str:
     """Why Spark cannot start a Java of 17 or later: that of JAVA_HOME, else the one on the path; empty if it can."""
     home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    if java is None or not os.access(java, os.X_OK):
-        return "no Java: install a JDK 17 or later, or set JAVA_HOME"
+    java = os.path.join(home, "bin", "java") if home else "java"
     try:
         said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
-    except (OSError, subprocess.SubprocessError):
+    except OSError:
+        return "no Java: install a JDK 17 or later, or set JAVA_HOME"
+    except subprocess.SubprocessError:
         return "a Java that does not start"
     version = said.partition('"')[2].partition(".")[0].partition('"')[0]
     return "" if version.isdecimal() and int(version) >= 17 else f"a Java older than 17 ({version or 'unknown'})"

@@ -26,14 +26,6 @@ _HELP = ("-h", "--help", "--help-all")
 _GROUPS: list[list[str]] = [[], ["ledger"]]  # words that call no command, but the list of those that there are
 
 
-class _EndedError(KeyboardInterrupt):
-    """A signal asked the process to end."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, by default that of ``sys.argv``; its exit status.
 
@@ -53,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _end_like_an_interrupt("SIGTERM", "SIGHUP")
         return _run(given)
     except KeyboardInterrupt as error:
-        number = error.number if isinstance(error, _EndedError) else signal.SIGINT
+        number: int = (*error.args, signal.SIGINT)[0]  # of another signal: see `_end_like_an_interrupt`
         if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(number, signal.SIG_IGN)
         notes: list[str] = getattr(error, "__notes__", [])
@@ -112,7 +104,7 @@ def _end_like_an_interrupt(*names: str) -> None:
     """Let signals end the command as Ctrl-C does, so that it can name what was charged; not ones that are ignored."""
 
     def end(number: int, _frame: object) -> None:
-        raise _EndedError(number)
+        raise KeyboardInterrupt(number)
 
     for name in names:
         number = getattr(signal, name, None)  # Windows has no SIGHUP

@@ -177,7 +177,7 @@ def account(pages: Pages, typed: Typed) -> Response:
 
 
 def _line(entry: Entry) -> dict[str, Any]:
-    """An entry in texts, with what its answer says that was asked, and the id of the page of that answer, or empty."""
+    """An entry, with what its answer says that was asked, and the id of the page of that answer, or empty."""
     request = entry.request or ""
     try:
         asked = json.loads(entry.release or "{}").get("question", {})
@@ -185,15 +185,9 @@ def _line(entry: Entry) -> dict[str, Any]:
     except (ValueError, AttributeError, RecursionError):
         ask = column = None  # `verify` tells that it is damaged
     named = ask.replace("_", " ") if isinstance(ask, str) else ""
-    return {
-        "number": entry.sequence,
-        "time": entry.time.partition(".")[0].replace("T", " "),
-        "kind": entry.kind,
-        "what": f"{named} of {column}" if named and isinstance(column, str) else named or entry.what,
-        "epsilon": "" if entry.kind == "close" else f"{entry.epsilon:.6g}",
-        "note": entry.note,
-        "release": request.removeprefix(PREFIX) if request.startswith(PREFIX) and entry.release is not None else "",
-    }
+    what = f"{named} of {column}" if named and isinstance(column, str) else named or entry.what
+    is_of_page = request.startswith(PREFIX) and entry.release is not None
+    return {"entry": entry, "what": what, "release": request.removeprefix(PREFIX) if is_of_page else ""}
 
 
 ROUTES = (

@@ -78,17 +78,15 @@ def confirm(pages: Pages, typed: Typed, question: str) -> Response:
 def look(pages: Pages, typed: Typed, question: str) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
     form = _form(pages, question, typed)
-    given = dict(form.arguments)
-    view = {each.name: given.pop(each.name) for each in OF_VIEWS if each.name in given}
-    column = given.pop("column", None)
+    views, known = (
+        {name: value for name, value in form.arguments.items() if name in taken}
+        for taken in ([each.name for each in OF_VIEWS], signature(check).parameters)
+    )
 
     def work(progress: Callable[[float], None]) -> Check:
-        if form.errors:
-            raise SelectionError("Fill in the form first.")
-        if column is None:
-            raise SelectionError("Choose a column first: it is what is looked at.")
-        known = {name: value for name, value in given.items() if name in signature(check).parameters}
-        return check(seen(form.site.data(), **view), column, progress=progress, **known).as_options()
+        if form.errors or "column" not in known:
+            raise SelectionError("Fill in the form first." if form.errors else "Choose a column: it is looked at.")
+        return check(seen(form.site.data(), **views), progress=progress, **known).as_options()
 
     return looked(pages, typed, pages.look(work))
 

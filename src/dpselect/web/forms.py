@@ -9,7 +9,7 @@ from typing import Any
 
 from dpselect import arguments, public
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of, words_of
-from dpselect.checks import positive_epsilon
+from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, SelectionError, typed
 from dpselect.questions.question import Question
 from dpselect.rows.columns import Holds
@@ -197,11 +197,9 @@ class Form:
             return texts[0] == "on"
         if each.name == "people":
             people = arguments.read("whole", "people", texts[0].replace(",", ""))
-            if not 1 <= people <= _MOST_PEOPLE:
-                raise InvalidParameterError("people", people, f"a whole number from 1 to {_MOST_PEOPLE:,}")
-            return people
+            return positive_count(people, "people", at_most=_MOST_PEOPLE)
         if each.name == "epsilon":
-            epsilon = positive_epsilon(arguments.read("number", "epsilon", *texts), "epsilon")
+            epsilon = positive_epsilon(arguments.read("number", "epsilon", *texts))
             if epsilon > _MOST_EPSILON:
                 hint = "With so much of it nobody is protected."
                 raise InvalidParameterError("epsilon", epsilon, f"a number up to {_MOST_EPSILON:g}", hint)

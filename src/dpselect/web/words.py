@@ -46,9 +46,6 @@ _LABELS = {
     "by": "one answer for each",
     "where": "only rows with",
     "people": "how many people, about",
-    "max_rows_per_unit": "rows of one person",
-    "max_values_per_unit": "values of one person",
-    "max_groups_per_unit": "groups of one person",
     "usable_epsilon": "epsilon for the number of people",
     "candidates_as": "type of the values",
     "groups_as": "type of the groups",
@@ -65,6 +62,8 @@ _LABELS = {
 
 def label(name: str) -> str:
     """What a page calls an argument."""
+    if name.endswith("_per_unit"):
+        return name.removeprefix("max_").replace("_per_unit", " of one person")
     return _LABELS.get(name, name.replace("_", " "))
 
 
