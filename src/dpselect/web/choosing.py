@@ -28,9 +28,8 @@ from dpselect.questions.words import as_text
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.dataset import seen
 from dpselect.session.forecast import Forecast
-from dpselect.web.forms import Form
+from dpselect.web.forms import Form, in_two
 from dpselect.web.pages import Pages, Typed, led_to, route
-from dpselect.web.words import in_two
 
 
 def home(pages: Pages, typed: Typed) -> Response:

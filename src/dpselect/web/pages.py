@@ -30,9 +30,8 @@ from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, SelectionEr
 from dpselect.ledger.accounts import left_shown
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.words import as_text
-from dpselect.web.forms import Form
+from dpselect.web.forms import GROUPS, Form, does, error_in_words, label, options_in_words, title
 from dpselect.web.site import Folder, Site
-from dpselect.web.words import GROUPS, does, error_in_words, label, options_in_words, title
 
 PREFIX = "page-"  # of the request ids in a ledger
 # Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten.

@@ -29,10 +29,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.web import answering, choosing, tables
+from dpselect.web.forms import error_in_words
 from dpselect.web.guards import LOOPBACK, Guard, Guarded, page
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Folder, Site
-from dpselect.web.words import error_in_words
 
 SENDING_SECONDS = 20.0
 """From the first byte of a request, or from the opening of its connection, to the last byte of its form."""

@@ -18,10 +18,9 @@ from dpselect.formats import WORDS
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import ROWS
 from dpselect.rows.files.source import named_kind
-from dpselect.web.forms import Field
+from dpselect.web.forms import Field, error_in_words
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Site
-from dpselect.web.words import error_in_words
 
 _LEDGER = "budget.db"
 """The file of the ledger, in the folder that the server was started in."""
