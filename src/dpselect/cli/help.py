@@ -144,24 +144,6 @@ def _width() -> int:
     return min(shutil.get_terminal_size((80, 24)).columns, _WIDEST)
 
 
-_BASH = """\
-_dpselect() {{
-    local word="${{COMP_WORDS[COMP_CWORD]}}" last="${{COMP_WORDS[COMP_CWORD-1]}}" name="${{COMP_WORDS[1]}}" offered=""
-    [ "$name" = ledger ] && [ "$COMP_CWORD" -gt 2 ] && name="ledger ${{COMP_WORDS[2]}}"
-    [ "$COMP_CWORD" -eq 1 ] && name=""
-    case "$name $last" in
-{choices}
-    *) case "$name" in
-{options}
-        esac;;
-    esac
-    COMPREPLY=($(compgen -W "$offered" -- "$word"))
-    [ "${{#COMPREPLY[@]}}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
-}}
-complete -o filenames -o default -F _dpselect dpselect
-"""
-
-
 def completion() -> None:
     """Print a script that makes bash complete commands, options and their values.
 
@@ -169,6 +151,8 @@ def completion() -> None:
 
     In zsh, run autoload -U bashcompinit && bashcompinit before it.
     """
+    from importlib.resources import files  # which no other help needs
+
     first = sorted({each.partition(" ")[0] for each in NAMES})
     second = sorted(each.removeprefix("ledger ") for each in NAMES if each.startswith("ledger "))
     options = [f'    "") offered="{" ".join(first)}";;', f'    ledger) offered="{" ".join(second)}";;']
@@ -178,4 +162,5 @@ def completion() -> None:
         for one in each.options:
             if not isinstance(one.kind, str):
                 choices.append(f'    "{each.name} {option_name(one)}") offered="{" ".join(words_for(one.kind))}";;')
-    print(_BASH.format(choices="\n".join(choices), options="\n".join(options)), end="")
+    script = files("dpselect.cli").joinpath("completion.bash").read_text(encoding="utf-8")
+    print(script.replace("@choices@", "\n".join(choices)).replace("@options@", "\n".join(options)), end="")

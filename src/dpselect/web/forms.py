@@ -225,30 +225,6 @@ class Form:
             return ()
 
 
-GROUPS = {
-    "How many": {"count": "number of people", "histogram": "counts of values", "values": "names of values"},
-    "Sizes and spreads": {
-        "mean": "average",
-        "median": "middle value",
-        "sum": "sum",
-        "quantile": "percentile",
-        "quantiles": "percentiles",
-        "std": "standard deviation",
-        "variance": "variance",
-        "density": "distribution",
-        "upper_bound": "upper bound",
-    },
-    "The best of several": {
-        "most_common": "most common value",
-        "top_k": "most common values",
-        "least_common": "rarest value",
-        "best_by": "largest sum",
-        "best_price": "price to ask",
-        "best_date": "date to meet on",
-    },
-}
-"""The questions, as people look for them, and what each is called in few words."""
-
 _LABELS = {
     "k": "how many values",
     "sum": "column to add up",
@@ -351,12 +327,6 @@ def in_two(text: str) -> tuple[str, str]:
     while rest and len(first) < 60:
         first = f"{first} {rest.pop(0)}"
     return first, " ".join(rest)
-
-
-def does(about: type[Question]) -> str:
-    """What a question does, below its title."""
-    said = about.does.replace("SUM", "another column").replace("COLUMN", "the column").replace("LEVEL", "a share")
-    return said.replace(" K ", " ")
 
 
 def error_in_words(error: SelectionError) -> str:
