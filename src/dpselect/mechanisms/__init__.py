@@ -11,21 +11,23 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
     from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
+    from dpselect.mechanisms.integers import CountEstimate as CountEstimate
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
+    from dpselect.mechanisms.integers import RandomizedResponse as RandomizedResponse
     from dpselect.mechanisms.mean import LaplaceMechanism as LaplaceMechanism
     from dpselect.mechanisms.mean import MeanMechanism as MeanMechanism
     from dpselect.mechanisms.mechanism import Lead as Lead
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
     from dpselect.mechanisms.noise import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.noise import GeometricMechanism as GeometricMechanism
+    from dpselect.mechanisms.noisy_max import PartialSelection as PartialSelection
     from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
+    from dpselect.mechanisms.noisy_max import Winner as Winner
     from dpselect.mechanisms.noisy_order import NoisyOrder as NoisyOrder
     from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
     from dpselect.mechanisms.noisy_order import left_for_selection as left_for_selection
     from dpselect.mechanisms.noisy_order import order_noise as order_noise
-    from dpselect.mechanisms.partial import PartialSelection as PartialSelection
-    from dpselect.mechanisms.partial import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
     from dpselect.mechanisms.quantiles import UnboundedQuantileMechanism as UnboundedQuantileMechanism
-    from dpselect.mechanisms.randomized_response import CountEstimate as CountEstimate
-    from dpselect.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
     from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
     from dpselect.mechanisms.threshold_counts import StopCandidate as StopCandidate
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts

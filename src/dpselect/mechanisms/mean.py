@@ -16,7 +16,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import finite_bounds, one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, exact_value, native_whole, scale_of
 from dpselect.mechanisms.piecewise import ConcaveMechanism
 from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
@@ -24,7 +24,7 @@ from dpselect.privacy import Neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaplaceMechanism(MechanismValue):
+class LaplaceMechanism(HasScale):
     r"""Releases a number with noise: density proportional to :math:`e^{-|y - value|/b}` over the line.
 
     The exponential mechanism with the score ``-abs(y - value)``, at b = sensitivity / epsilon: on the whole line, and
@@ -61,11 +61,6 @@ class LaplaceMechanism(MechanismValue):
     def _ends(self) -> tuple[float, float]:
         lower, upper = self.bounds or (-math.inf, math.inf)
         return float(lower), float(upper)
-
-    @property
-    def scale(self) -> float:
-        """The scale b = sensitivity / epsilon of the noise, in the unit of the value."""
-        return scale_of(self.epsilon, self.sensitivity, factor=1)
 
     def draw(self, value: float | Fraction) -> float:
         """A finite number plus noise, rounded once to the nearest finite double, at the cost of `epsilon`.

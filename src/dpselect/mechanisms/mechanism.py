@@ -191,26 +191,32 @@ class MechanismValue:
         return partial(type(self), **{part.name: getattr(self, part.name) for part in fields(self) if part.init}), ()
 
 
+class HasScale(MechanismValue):
+    """A mechanism that weighs an answer by :math:`e^{score/b}`; without `monotonic` it needs no factor two."""
+
+    __slots__ = ()
+
+    @property
+    def _factor(self) -> Literal[1, 2]:
+        return 1 if getattr(self, "monotonic", True) else 2
+
+    @property
+    def scale(self) -> float:
+        """The scale b, in the unit of scores: ``sensitivity / epsilon``, or twice that if they move both ways.
+
+        For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
+        """
+        return scale_of(cast(Any, self).epsilon, float(cast(Any, self).sensitivity), factor=self._factor)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScaledMechanism(MechanismValue):
-    """A mechanism that weighs an answer by :math:`e^{score/b}`, with the four arguments that the scale b comes from."""
+class ScaledMechanism(HasScale):
+    """The four arguments that the scale comes from."""
 
     epsilon: float
     sensitivity: float
     monotonic: bool = False
     neighbours: Neighbours = Neighbours.ADD_REMOVE
-
-    @property
-    def _factor(self) -> Literal[1, 2]:
-        return 1 if self.monotonic else 2
-
-    @property
-    def scale(self) -> float:
-        """The scale b of the noise, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
-
-        For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
-        """
-        return scale_of(self.epsilon, self.sensitivity, factor=self._factor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

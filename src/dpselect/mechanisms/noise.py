@@ -25,16 +25,8 @@ from dpselect.checks import (
     whole_sensitivity,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
-from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.numbers import (
-    FloatArray,
-    IntArray,
-    exp_minus,
-    exp_minus_at_most,
-    first_count,
-    log_of,
-    scale_of,
-)
+from dpselect.mechanisms.mechanism import HasScale, MechanismValue
+from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, exp_minus_at_most, first_count, log_of
 from dpselect.mechanisms.scores import ScoresLike, native_values
 from dpselect.privacy import Neighbours
 
@@ -130,7 +122,7 @@ class WholeNoise(MechanismValue, abc.ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeometricMechanism(WholeNoise):
+class GeometricMechanism(WholeNoise, HasScale):
     r"""Releases a whole number f with noise: y with probability proportional to :math:`e^{-|y - f|/b}`.
 
     The scale b is ``sensitivity / epsilon``. With `bounds` a noisy number outside is clamped to the nearer bound, which
@@ -167,11 +159,6 @@ class GeometricMechanism(WholeNoise):
         self._set(sensitivity=whole_sensitivity(self.sensitivity))
         self._set(bounds=None if self.bounds is None else whole_bounds(self.bounds))
         self._set(_sampler=_core.GeometricSampler(self.epsilon, float(self.sensitivity)))
-
-    @property
-    def scale(self) -> float:
-        """The scale b = sensitivity / epsilon. For reading only, as a double; draws use the exact quotient."""
-        return scale_of(self.epsilon, float(self.sensitivity), factor=1)
 
     @property
     def expected_error(self) -> float:

@@ -24,7 +24,7 @@ from dpselect.checks import (
     probability,
 )
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of, shortest
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise import FallLaw, PiecewiseLinearMechanism
@@ -212,7 +212,7 @@ def _refusal(prices: object, expected: str, hint: str = "") -> InvalidCandidates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PriceMechanism(MechanismValue):
+class PriceMechanism(HasScale):
     r"""Draws a price with density proportional to :math:`e^{p \cdot \#\{\text{offers} \ge p\}/b}` over the bounds.
 
     The score of a price is its revenue: everybody who offers at least the price buys one. Under both relations the
@@ -247,11 +247,6 @@ class PriceMechanism(MechanismValue):
     def sensitivity(self) -> float:
         """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
         return positive_sensitivity(self.values_per_unit * Fraction(self.bounds[1]))
-
-    @property
-    def scale(self) -> float:
-        """The scale b = sensitivity / epsilon, in the unit of the revenue."""
-        return scale_of(self.epsilon, self.sensitivity, factor=1)
 
     def draw(self, offers: ScoresLike) -> float:
         """Draw a price within the bounds, rounded once to the nearest double, at the cost of `epsilon`."""

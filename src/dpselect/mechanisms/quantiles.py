@@ -27,7 +27,7 @@ from dpselect.checks import (
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid, GrowingGrid
 from dpselect.mechanisms.above_threshold import bound_of_tails
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, native_grid, scale_of, shortest
 from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
@@ -56,7 +56,7 @@ class RankMechanism(MechanismValue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileMechanism(RankMechanism):
+class QuantileMechanism(RankMechanism, HasScale):
     r"""Draws the quantile at `level` with density :math:`e^{-|\#\{v < o\} - level \cdot n|/b}` over the bounds.
 
     With a `step` the answer is a point of a public grid. Each value counts as the nearest point (or the lower one if it
@@ -85,13 +85,8 @@ class QuantileMechanism(RankMechanism):
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
         moved = rank_sensitivity(self.level, values_per_unit=self.values_per_unit, neighbours=self.neighbours)
-        sampler = _core.IntervalSampler(self.epsilon, moved.value, 1 if moved.monotonic else 2)
-        self._set(sensitivity=moved.value, monotonic=moved.monotonic, _sampler=sampler)
-
-    @property
-    def scale(self) -> float:
-        """The scale b = 2 * sensitivity / epsilon, or half of it if `monotonic`, in ranks."""
-        return scale_of(self.epsilon, self.sensitivity, factor=1 if self.monotonic else 2)
+        self._set(sensitivity=moved.value, monotonic=moved.monotonic)
+        self._set(_sampler=_core.IntervalSampler(self.epsilon, moved.value, self._factor))
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, rounded once to the nearest double, at the cost of `epsilon`."""

@@ -31,7 +31,7 @@ from dpselect.mechanisms.scores import (
     native_scores,
     score_count,
 )
-from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.privacy import Neighbours
 
 TopKMethod = Literal["auto", "set"]
 
@@ -188,8 +188,7 @@ def plan_top_k(
     n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
     k = positive_count(k, "k", at_most=n_candidates, at_most_what="the number of candidates")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
-    relation = neighbouring_relation(neighbours)
-    common: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
+    common: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": neighbours}
     rounds = max(1, min(k, n_candidates - 1))
     pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
     if approximate is not None:
@@ -336,8 +335,7 @@ def top_k(
     native = native_scores(scores)
     delta = delta_below_one(delta)
     one_of(method, "method", get_args(TopKMethod))
-    relation = neighbouring_relation(neighbours)
-    common: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
+    common: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": neighbours}
     if method == "set":
         if delta:
             hint = "A set is one draw, which a delta would not make more accurate."
