@@ -85,8 +85,8 @@ class QuantileMechanism(RankMechanism, HasScale):
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
         moved = rank_sensitivity(self.level, values_per_unit=self.values_per_unit, neighbours=self.neighbours)
-        self._set(sensitivity=moved.value, monotonic=moved.monotonic)
-        self._set(_sampler=_core.IntervalSampler(self.epsilon, moved.value, self._factor))
+        sampler = _core.IntervalSampler(self.epsilon, moved.value, 1 if moved.monotonic else 2)
+        self._set(sensitivity=moved.value, monotonic=moved.monotonic, _sampler=sampler)
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, rounded once to the nearest double, at the cost of `epsilon`."""
