@@ -315,8 +315,8 @@ Candidate = TypeVar("Candidate")
 Pick = Callable[[int], Any]
 """Takes the index of a score and returns its candidate."""
 
-_SETS: Any = (Set,)
-_NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, *_SETS)
+_LISTED = "a list, tuple or one-dimensional array"
+_NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
 
 
 def checked_candidates(candidates: object, *, count: int, name: str = "candidates") -> Pick:
@@ -328,13 +328,22 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
         InvalidCandidatesError: another length, duplicates, or not a sequence. It may mention the length, which is
             public, and never a member: someone will pass a private column here by mistake.
     """
-    try:
-        return _checked(candidates, count)
-    except InvalidCandidatesError as error:
-        if name == error.name:
-            raise
-        expected = error.expected.replace("candidate", name[:-1])
-        raise InvalidCandidatesError(name, error.got, expected, error.hint) from None
+    given, is_range, is_array = cast(Any, candidates), type(candidates) is range, isinstance(candidates, np.ndarray)
+    if is_array and given.ndim != 1:
+        raise _refused_candidates(given, name, _LISTED)
+    members: Any = given if is_range or is_array else _as_sequence(given, name)
+    if len(members) != count:
+        got = Shown(f"<{type(given).__name__} of length {len(members)}>")
+        raise InvalidCandidatesError(name, got, f"one {name[:-1]} for each of the {count} scores")
+    if is_range:
+        return members.__getitem__
+    if is_array and given.dtype.kind != "O":
+        has_duplicates = np.unique(given).size != count
+    else:
+        has_duplicates = _has_duplicates(members.tolist() if is_array else members, given, name)
+    if has_duplicates:
+        raise _refused_candidates(given, name, f"{name} without duplicates")
+    return members.item if is_array and given.dtype.kind not in "OMmV" else members.__getitem__
 
 
 def all_candidates(candidates: Any, name: str = "candidates") -> tuple[int, Pick]:
@@ -348,52 +357,18 @@ def all_candidates(candidates: Any, name: str = "candidates") -> tuple[int, Pick
     return count, checked_candidates(candidates, count=count, name=name)
 
 
-def _checked(candidates: object, count: int) -> Pick:
-    if isinstance(candidates, range):
-        _check_count(candidates, len(candidates), count)
-        return candidates.__getitem__
-    if isinstance(candidates, np.ndarray):
-        return _from_array(cast("npt.NDArray[Any]", candidates), count=count)
-    members = _as_sequence(candidates)
-    _check_count(candidates, len(members), count)
-    if _has_duplicates(members, candidates):
-        raise _refused_candidates(candidates, "candidates without duplicates")
-    return members.__getitem__
-
-
-def _as_sequence(candidates: object) -> Sequence[object]:
+def _as_sequence(candidates: Any, name: str) -> Sequence[object]:
     for method in ("to_pylist", "to_list", "tolist"):  # Arrow; Polars and pandas; other arrays
         convert = getattr(candidates, method, None)
-        if callable(convert):
-            converted = convert()
-            if isinstance(converted, list):
-                return cast("list[object]", converted)
-    if isinstance(candidates, _NOT_SEQUENCES) or not isinstance(candidates, Sequence):
-        hint = "A set has no order." if isinstance(candidates, _SETS) else ""
-        raise _refused_candidates(candidates, "a list, tuple or one-dimensional array", hint)
-    return cast("Sequence[object]", candidates)
+        if callable(convert) and isinstance(converted := convert(), list):
+            return cast("list[object]", converted)
+    kind = type(cast(object, candidates))
+    if issubclass(kind, _NOT_SEQUENCES) or not issubclass(kind, Sequence):
+        raise _refused_candidates(candidates, name, _LISTED, "A set has no order." if issubclass(kind, Set) else "")
+    return candidates
 
 
-def _from_array(candidates: npt.NDArray[Any], *, count: int) -> Pick:
-    if candidates.ndim != 1:
-        raise _refused_candidates(candidates, "a list, tuple or one-dimensional array")
-    _check_count(candidates, candidates.shape[0], count)
-    if candidates.dtype.kind == "O":
-        duplicated = _has_duplicates(cast("list[object]", candidates.tolist()), candidates)
-    else:
-        duplicated = np.unique(candidates).size != count
-    if duplicated:
-        raise _refused_candidates(candidates, "candidates without duplicates")
-    return candidates.__getitem__ if candidates.dtype.kind in "OMmV" else candidates.item
-
-
-def _check_count(candidates: object, length: int, count: int) -> None:
-    if length != count:
-        got = Shown(f"<{type(candidates).__name__} of length {length}>")
-        raise InvalidCandidatesError("candidates", got, f"one candidate for each of the {count} scores")
-
-
-def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
+def _has_duplicates(members: Sequence[object], candidates: object, name: str) -> bool:
     try:
         return len(set(members)) != len(members)
     except TypeError:  # some members cannot be hashed
@@ -402,11 +377,11 @@ def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
         return any(bool(one == other) for one, other in pairs)
     except (TypeError, ValueError):  # of arrays and tables ``==`` does not answer True or False
         pass
-    raise _refused_candidates(candidates, "members that can be compared with ==")
+    raise _refused_candidates(candidates, name, "members that can be compared with ==")
 
 
-def _refused_candidates(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
-    return InvalidCandidatesError("candidates", Shown(f"<{type(candidates).__name__}>"), expected, hint)
+def _refused_candidates(candidates: object, name: str, expected: str, hint: str = "") -> InvalidCandidatesError:
+    return InvalidCandidatesError(name, Shown(f"<{type(candidates).__name__}>"), expected, hint)
 
 
 @dataclass(frozen=True, slots=True)
