@@ -12,7 +12,7 @@ import pytest
 from dpselect import Neighbours
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.grids import GrowingGrid
-from dpselect.mechanisms import UnboundedQuantileMechanism, quantiles
+from dpselect.mechanisms import UnboundedQuantileMechanism, above_threshold
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import unbounded_quantiles as model
 from tests.reference.precision import exponential as exp
@@ -63,7 +63,7 @@ def test_draws_have_the_law(level: float, most: int) -> None:
 @pytest.mark.slow
 def test_a_threshold_beyond_machine_integers_has_the_same_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """No draw ever gets there; so "far" is moved near."""
-    monkeypatch.setattr(quantiles, "_FAR", -1)
+    monkeypatch.setattr(above_threshold, "_FAR", -1)
     mechanism = made(level=0.9, epsilon=2.0, growth=2)
     law = mechanism.pmf(VALUES)
     drawn = [mechanism.draw(VALUES) for _ in range(3000)]
@@ -182,7 +182,7 @@ def test_bad_values_draw_nothing(values: Any, monkeypatch: pytest.MonkeyPatch) -
     def none(_: object) -> int:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(quantiles, "one_sided", none)
+    monkeypatch.setattr(above_threshold, "one_sided", none)
     with pytest.raises(InvalidDataError) as raised:
         made().draw(values)
     assert "nan" not in str(raised.value)

@@ -6,6 +6,7 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.above_threshold import AboveThreshold as AboveThreshold
+    from dpselect.mechanisms.above_threshold import UnboundedQuantileMechanism as UnboundedQuantileMechanism
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
-    from dpselect.mechanisms.quantiles import UnboundedQuantileMechanism as UnboundedQuantileMechanism
     from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
     from dpselect.mechanisms.threshold_counts import StopCandidate as StopCandidate
     from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts

@@ -25,7 +25,6 @@ Rule = Literal["generalized", "own_scales", "largest"]
 
 _EXPECTED = "finite numbers > 0, one for each candidate"
 _UP = 1.0 + 2.0**-40
-_RULE = gauss_legendre(24)
 _TAIL = 45.0
 _AT_ONCE = 1 << 20
 
@@ -213,9 +212,9 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
     end = _TAIL + math.log(sensitivities.size)
     # The first to stand out has its peak where the product turns from 0 to 1: short pieces at first, then longer ones.
     edges = np.concatenate([[0.0], np.geomspace(1e-12, end, 160)])
-    width = np.diff(edges)
-    places = (edges[:-1, np.newaxis] + width[:, np.newaxis] * _RULE.nodes).ravel()
-    weights = (width[:, np.newaxis] * _RULE.weights).ravel()
+    width, rule = np.diff(edges)[:, np.newaxis], gauss_legendre(24)
+    places = (edges[:-1, np.newaxis] + width * rule.nodes).ravel()
+    weights = (width * rule.weights).ravel()
     found = np.zeros(sensitivities.size)
     batch = max(1, _AT_ONCE // sensitivities.size)
     for start in range(0, places.size, batch):

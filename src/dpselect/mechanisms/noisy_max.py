@@ -24,7 +24,7 @@ from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, not_tossed, p
 from dpselect.mechanisms.scores import ScoresLike, native_scores
 
 _DEEPEST = 750.0  # e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles
-_RULE = gauss_legendre(16)
+_NODES = 16  # on each panel
 _WIDEST = 1.0  # width of a panel: the product varies on the scale of 1, whatever the number of candidates
 _NEGLIGIBLE = 1e-21  # panels are left out once w is this small, relative to the integral above the best score
 _NEAR = math.log(25.0)  # beyond this distance ``q = e^-distance / 2`` is at most 0.02, and power series are used
@@ -108,7 +108,7 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
     """The two integrals below the best score, for each level: before and after the value passes it, panel by panel."""
     edges = levels.edges()
     upper, lower = np.zeros((2, levels.x.size))
-    moments = _Moments()
+    moments, rule = _Moments(), gauss_legendre(_NODES)
     still_far = int(np.searchsorted(levels.x, _NEAR, side="right"))  # levels from here on are in the moments
     all_passed = edges[-1] == levels.x[-1]
     for start, stop, far in zip(edges[:-1], edges[1:], levels.far_power_sums(edges[1:]), strict=True):
@@ -120,8 +120,8 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
         if at_start[0] < math.log(levels.negligible):
             all_passed = False
             break
-        y = start + (stop - start) * _RULE.nodes
-        weights = (stop - start) * _RULE.weights * np.exp(levels.log_w(y, passed=passed, near=near, far=far, stop=stop))
+        y = start + (stop - start) * rule.nodes
+        weights = (stop - start) * rule.weights * np.exp(levels.log_w(y, passed=passed, near=near, far=far, stop=stop))
         own = 1.0 - 0.5 * np.exp(y[:, np.newaxis] - levels.x[passed:near])
         upper[passed:near] += (weights[:, np.newaxis] / own).sum(axis=0)
         moments.add(y, weights, stop=stop)
@@ -180,9 +180,9 @@ def _below_all(n: int) -> float:
 def _between_best_and_others(theta: float, n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Nodes y in [0, theta] below the best, their weights, and the log-probability that all others are below y."""
     edges = np.linspace(0.0, theta, max(1, math.ceil(theta)) + 1)
-    width = np.diff(edges)[:, np.newaxis]
-    y = (edges[:-1, np.newaxis] + width * _RULE.nodes).ravel()
-    return y, (width * _RULE.weights).ravel(), (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
+    width, rule = np.diff(edges)[:, np.newaxis], gauss_legendre(_NODES)
+    y = (edges[:-1, np.newaxis] + width * rule.nodes).ravel()
+    return y, (width * rule.weights).ravel(), (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
 
 
 LAPLACE = Law("laplace", laplace_probabilities, WorstCase(_laplace_loses, _laplace_wins), LaplaceProfileEvent)

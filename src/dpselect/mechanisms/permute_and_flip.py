@@ -130,9 +130,6 @@ def _node_powers(count: int) -> FloatArray:
     return _powers(gauss_legendre(count).nodes)
 
 
-_UNIT = gauss_legendre(16)
-
-
 def not_tossed(p: float, n: int) -> float:
     """``integral_0^1 (1 - t p)^(n-1) dt = (1 - (1-p)^n) / (n p)``, for p in (0, 1]."""
     return (1.0 if p == 1.0 else -math.expm1(n * math.log1p(-p))) / (n * p) if p > 0.0 else 1.0
@@ -142,7 +139,8 @@ def tossed_away(p: float, n: int) -> float:
     """One minus `not_tossed`."""
     if n * p >= 1.0:
         return 1.0 - not_tossed(p, n)
-    return float(-_UNIT.weights @ np.expm1((n - 1) * np.log1p(-p * _UNIT.nodes)))
+    rule = gauss_legendre(16)
+    return float(-rule.weights @ np.expm1((n - 1) * np.log1p(-p * rule.nodes)))
 
 
 PERMUTE_AND_FLIP = Law(
