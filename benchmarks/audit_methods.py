@@ -20,8 +20,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from dpselect.auditing.audit import lower_bound
-from dpselect.auditing.events import Flat
+from dpselect.auditing.audit import Flat, lower_bound
 
 Rows = np.ndarray
 Method = Callable[[list[Flat], list[Flat], float, float, float, int], float]

@@ -23,8 +23,7 @@ from tests.auditing.right import RIGHT
 from threadpoolctl import threadpool_limits
 
 from benchmarks.audit_methods import METHODS
-from dpselect.auditing.audit import lower_bound
-from dpselect.auditing.events import Flat, flat
+from dpselect.auditing.audit import Flat, flat, lower_bound
 
 OURS = "dps.audit"
 ERROR = 0.001

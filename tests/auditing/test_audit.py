@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import dpselect as dps
-from dpselect.auditing.events import Reader, flat
+from dpselect.auditing.audit import Reader, flat
 from dpselect.errors import InvalidParameterError
 from tests.auditing.broken import BROKEN
 from tests.auditing.cases import Case
