@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from dpselect.errors import InvalidParameterError, Shown, describe, did_you_mean, typed
+
+End = TypeVar("End")
 
 _POSITIVE = "a finite number > 0"
 
@@ -84,41 +86,32 @@ def _as_fraction(value: object) -> Fraction | None:
 
 def probability(value: object, name: str) -> float:
     """A number strictly between 0 and 1."""
-    number = _near_one(value)
-    if not 0.0 < number < 1.0:
-        raise InvalidParameterError(name, value, "a number strictly between 0 and 1")
-    return number
+    return _near_one(value, name, lambda number: 0.0 < number < 1.0, "a number strictly between 0 and 1")
 
 
 def delta_below_one(value: object, name: str = "delta") -> float:
     """A number in [0, 1)."""
-    number = _near_one(value)
-    if not 0.0 <= number < 1.0:
-        raise InvalidParameterError(name, value, "a number from 0 (pure privacy) to below 1")
-    return number
+    return _near_one(value, name, lambda number: 0.0 <= number < 1.0, "a number from 0 (pure privacy) to below 1")
 
 
 def quantile_level(value: object, name: str = "level") -> float:
     """A number in [0, 1], as the nearest double."""
-    number = _near_one(value)
-    if not 0.0 <= number <= 1.0:
-        raise InvalidParameterError(name, value, "a number from 0 to 1")
-    return number + 0.0  # no negative zero
+    # No negative zero.
+    return _near_one(value, name, lambda number: 0.0 <= number <= 1.0, "a number from 0 to 1") + 0.0
 
 
-def _near_one(value: object) -> float:
-    """A number as a double; NaN for anything else, and for what is far from 0 and 1: it may be beyond the doubles."""
-    if isinstance(value, float):
-        return float(value)
-    exact = _as_fraction(value)
-    return float(exact) if exact is not None and -2 <= exact <= 2 else math.nan
+def _near_one(value: object, name: str, fits: Callable[[float], bool], expected: str) -> float:
+    exact = value if isinstance(value, float) else _as_fraction(value)
+    if exact is None or not -2 <= exact <= 2 or not fits(float(exact)):  # others may be beyond the doubles
+        raise InvalidParameterError(name, value, expected)
+    return float(exact)
 
 
 def positive_count(value: object, name: str, *, at_most: int | None = None, at_most_what: str = "") -> int:
     """A whole number from 1 to `at_most`, given as any integer type (never a bool or a float)."""
-    count = whole_number(value, name, expected="a whole number >= 1")
-    if count < 1:
-        raise InvalidParameterError(name, value, "a whole number >= 1")
+    expected = "a whole number >= 1"
+    if (count := whole_number(value, name, expected=expected)) < 1:
+        raise InvalidParameterError(name, value, expected)
     if at_most is not None and count > at_most:
         limit = f"at most {at_most}" + (f" ({at_most_what})" if at_most_what else "")
         raise InvalidParameterError(name, value, limit)
@@ -208,7 +201,7 @@ def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fracti
     (Fraction(0, 1), Fraction(3, 10))
     """
     expected = "two finite numbers, lower < upper"
-    lower, upper = (decimal_fraction(end, name, expected=expected) for end in _two(value, name, expected=expected))
+    lower, upper = _two(value, name, decimal_fraction, expected)
     if not float(lower) < float(upper):
         raise InvalidParameterError(name, Shown(f"({float(lower)!r}, {float(upper)!r})"), expected)
     if not (double_holds(lower) and double_holds(upper)):
@@ -226,7 +219,7 @@ def whole_or_double_bounds(value: object, name: str) -> tuple[int | float, int |
     (0.0, 9007199254740993)
     """
     expected = "two finite numbers, lower <= upper"
-    lower, upper = (_whole_or_double(end, name, expected=expected) for end in _two(value, name, expected=expected))
+    lower, upper = _two(value, name, _whole_or_double, expected)
     if not lower <= upper:
         raise InvalidParameterError(name, Shown(f"({lower!r}, {upper!r})"), expected)
     return lower, upper
@@ -259,14 +252,14 @@ def double_holds(exact: Fraction) -> bool:
     return abs(exact) < _FIRST_WHOLE or exact in (Fraction(nearest), Fraction(repr(nearest)))
 
 
-def _two(value: object, name: str, *, expected: str) -> Sequence[object]:
+def _two(value: object, name: str, read: Callable[..., End], expected: str) -> tuple[End, End]:
     if not isinstance(value, (tuple, list)):
         hint = "If none is publicly known, Dataset.upper_bound finds a largest one, at a cost of its own."
         raise InvalidParameterError(name, value, expected, hint if value is None or isinstance(value, str) else "")
     pair = cast("Sequence[object]", value)
     if len(pair) != 2:
         raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
-    return pair
+    return read(pair[0], name, expected=expected), read(pair[1], name, expected=expected)
 
 
 def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
@@ -302,7 +295,7 @@ def whole_sensitivity(value: object, name: str = "sensitivity") -> int:
 def whole_bounds(value: object, name: str = "bounds", *, within: tuple[int, int] | None = None) -> tuple[int, int]:
     """Two whole numbers, the first below the second."""
     expected = "two whole numbers, lower < upper"
-    lower, upper = (whole_number(end, name, expected=expected) for end in _two(value, name, expected=expected))
+    lower, upper = _two(value, name, whole_number, expected)
     got = Shown(f"({describe(lower)}, {describe(upper)})")
     if lower >= upper:
         raise InvalidParameterError(name, got, expected)

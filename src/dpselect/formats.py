@@ -5,13 +5,15 @@ Nothing of it is guessed from the data: one person's row could then change how t
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from dpselect.arguments import arguments_of
-from dpselect.checks import boolean
+from dpselect.checks import boolean, one_of
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
 
 DELIMITERS = (",", ";", "\t", "|", ":", "^", "~", "#", " ", "\x01", "\x1f")
@@ -23,20 +25,10 @@ DELIMITER_WORDS = {"semicolon": ";", "tab": "\t", "pipe": "|", "comma": ","}
 THOUSANDS = {",": ",", ".": ".", "'": "'\u2019", "_": "_", " ": " \u00a0\u202f"}
 """Marks between groups of three digits, and all the characters that each of them stands for."""
 
-_ENCODINGS = {
-    "utf-8": ("utf8", "utf-8-sig"),
-    "utf-16": ("utf16",),
-    "utf-16-le": ("utf-16le",),
-    "utf-16-be": ("utf-16be",),
-    "latin-1": ("latin1", "iso-8859-1", "iso8859-1"),
-    "iso-8859-15": ("latin-9", "latin9"),
-    "cp1252": ("windows-1252",),
-    "cp1250": ("windows-1250",),
-    "cp1251": ("windows-1251",),
-}
-"""Names of encodings, and other words for each. In all of them each line can be told from the others by itself."""
+ENCODINGS = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "iso-8859-15", "cp1252", "cp1250", "cp1251")
+"""In all of them each line can be told from the others by itself."""
 
-ENCODINGS = tuple(_ENCODINGS)
+_AS_PYTHON_CALLS_IT = {"utf-8-sig": "utf-8", "iso8859-1": "latin-1", "iso8859-15": "iso-8859-15"}
 
 _DATE_WORDS = {"Y": "year", "y": "year", "m": "month", "b": "month", "d": "day"}
 """The words of a date format without their percent sign, and which part of a date each is."""
@@ -120,7 +112,7 @@ class Format:
         object.__setattr__(self, "encoding", _encoding(self.encoding))
         if self.thousands is not None:
             _one_of("thousands", self.thousands, THOUSANDS, "one of , . ' _ or a blank")
-        _one_of("decimal", self.decimal, (".", ","), "'.' or ','")
+        one_of(self.decimal, "decimal", (".", ","))
         if self.decimal == self.thousands:
             got, expected = Shown(repr(self.decimal)), "another mark than that between thousands"
             raise InvalidParameterError("decimal", got, expected, "One cell would mean both.")
@@ -219,9 +211,9 @@ def _one_of(name: str, value: object, allowed: Iterable[str], expected: str) -> 
 
 
 def _encoding(value: object) -> str:
-    folded = value.lower().replace("_", "-") if isinstance(value, str) else ""
-    for name, others in _ENCODINGS.items():
-        if folded == name or folded in others:
+    with suppress(LookupError, ValueError):
+        name = codecs.lookup(value).name if isinstance(value, str) else ""
+        if (name := _AS_PYTHON_CALLS_IT.get(name, name)) in ENCODINGS:
             return name
     hint = "Other files are converted to UTF-8 first, such as by iconv."
     raise InvalidParameterError("encoding", typed(value), f"one of {', '.join(ENCODINGS)}", hint)
