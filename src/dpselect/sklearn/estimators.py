@@ -63,23 +63,19 @@ class Charged(BaseEstimator):
     ledger: Ledger | str | Path | None = None
     account: str | None = None
 
-    def _ledger(self, *, fitted: str) -> Ledger | None:
-        """The ledger to charge. Without one it warns if the estimator was `fitted`, as an attribute tells.
+    def _spending(self, *, fitted: str) -> Spending:
+        """What charges the account. Without one it warns if the estimator was `fitted`, as an attribute tells.
 
         Parameters are shown by the estimator's ``repr`` and kept by its pickles, so a URL has no password.
         """
-        if (self.ledger is None) != (self.account is None):
-            missing = "ledger" if self.ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-        if self.ledger is None:
-            if hasattr(self, fitted):
-                said = "fitted again without a ledger: this is another release, and its epsilon adds to earlier ones"
-                warnings.warn(said, stacklevel=3)
-            return None
         if isinstance(self.ledger, str) and self.ledger.startswith("postgres") and may_hold_password(self.ledger):
             hint = "The estimator's repr would show it. Give dpselect.Ledger(url) instead, whose repr does not."
             raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
-        return self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
+        spending = Spending(self.ledger, self.account)
+        if self.ledger is None and hasattr(self, fitted):
+            said = "fitted again without a ledger: this is another release, and its epsilon adds to earlier ones"
+            warnings.warn(said, stacklevel=3)
+        return spending
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -101,8 +97,7 @@ class PrivateSelectKBest(SelectorMixin, Charged):
     **Every** ``fit`` **is a separate release and costs** `epsilon` **again**, including each refit, each fitted clone
     and each fold of a cross-validation. With a ledger each fit is charged before it is drawn, and refused if the
     account is empty. Without one you have to add up the costs, and only fitting the same object again gives a warning.
-    To select once and use the features in many folds, fit it separately and put
-    ``sklearn.frozen.FrozenEstimator(selector)`` into the pipeline (``docs/sklearn.md``).
+    ``docs/sklearn.md`` shows how to select once and use the features in many folds.
 
     As everywhere in scikit-learn, nothing is checked before ``fit``. ``fit`` checks arguments, types and shapes; the
     contents of rows never decide whether it fails.
@@ -186,8 +181,7 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         def tally() -> list[CandidateTotals]:
             return [features.tally(map(values_of, table), classes)]
 
-        spending = Spending(self._ledger(fitted="release_"), self.account)
-        self.release_: Release = spending.answer(
+        self.release_: Release = self._spending(fitted="release_").answer(
             TableQuestion(asked=asked, rows=tally, unit=self.unit, column=question.column, request=self.request)
         )
         place_of = {names[place]: place for place in range(len(names))}
@@ -284,8 +278,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
             neighbours=neighbouring_relation(self.neighbours),
         )
         codes = self._codes(table)
-        ledger = self._ledger(fitted="tree_")
-        if ledger is not None:
+        if (ledger := self._spending(fitted="tree_").ledger_for(None)) is not None:
             settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
             question = {"ask": "tree", "settings": settings_hash(sorted(settings.items()), labels)}
             run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
