@@ -14,7 +14,6 @@ from dpselect.checks import delta_below_one, one_of
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.planning import recommend
-from dpselect.privacy import Neighbours
 
 EXPECTED_SIZES = "the number of values of each attribute, such as (2, 3)"
 """What errors say of the `sizes` of recipes."""
@@ -54,16 +53,9 @@ Selection = Literal["auto", "permute_and_flip", "exponential"]
 
 
 def shared_selections(
-    selection: Selection,
-    *,
-    count: int,
-    epsilon: float,
-    delta: float,
-    sensitivity: int,
-    monotonic: bool = False,
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    selection: Selection, *, count: int, epsilon: float, delta: float, **scores: Any
 ) -> PermuteAndFlip | ExponentialMechanism:
-    """The mechanism of each of `count` selections that cost (`epsilon`, `delta`) together.
+    """The mechanism of each of `count` selections on such `scores` that cost (`epsilon`, `delta`) together.
 
     Raises:
         InvalidParameterError: `selection` is not one of the three words, or `delta` is not from 0 to below 1.
@@ -75,12 +67,4 @@ def shared_selections(
     kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
     delta = delta_below_one(delta)
     kind = recommend(count, delta, epsilon=epsilon) if selection == "auto" else kinds[selection]
-    return calibrate(
-        kind,
-        count=count,
-        epsilon=epsilon,
-        delta=delta,
-        sensitivity=sensitivity,
-        monotonic=monotonic,
-        neighbours=neighbours,
-    )
+    return calibrate(kind, count=count, epsilon=epsilon, delta=delta, **scores)

@@ -210,8 +210,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
     else of the rows is kept: predictions cost nothing.
 
     **Every** ``fit`` **is a separate release and costs** `epsilon` **again**, as with `PrivateSelectKBest`, which says
-    more of `classes`, `bounds`, `neighbours`, `unit`, `ledger` and `account`. To choose among settings, use
-    `PrivateSearchCV` or set them by public knowledge.
+    more of `classes` and `bounds`. To choose among settings, use `PrivateSearchCV` or set them by public knowledge.
 
     Args:
         epsilon: privacy loss of one fit, > 0.
@@ -224,10 +223,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
         most_rows: a public bound on the number of rows; only ``"entropy"`` needs it.
         leaf_share: the part of epsilon that the counts in the leaves cost.
         delta: probability with which the guarantee may fail, from 0 to below 1.
-        neighbours: ``"add_remove"`` or ``"replace_one"``.
-        unit: your name for what a row represents.
-        ledger: a `dpselect.Ledger` or its URL.
-        account: to which each fit is charged.
+        neighbours, unit, ledger, account: as for `PrivateSelectKBest`.
 
     Attributes:
         tree_: the `dpselect.recipes.GrownTree`: released, so it may be shown.

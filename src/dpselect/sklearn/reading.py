@@ -171,11 +171,8 @@ def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:
 
 def _read(source: Source, of: Callable[[Array], NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
     """The only column of `source`, read batch by batch."""
-    found, end = np.empty(source.size(), dtype), 0
-    for batch in source.batches(source.columns, lambda _: None):
-        start, end = end, end + batch.num_rows
-        found[start:end] = of(batch.column(0))
-    return found[:end]
+    parts = (of(batch.column(0)) for batch in source.batches(source.columns, lambda _: None))
+    return np.concatenate([np.empty(0, dtype), *parts])
 
 
 def _doubles(array: Array) -> NDArray[np.float64]:

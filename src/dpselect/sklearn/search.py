@@ -85,8 +85,7 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
             the estimator counts as many times.
         neighbours: ``"add_remove"`` or ``"replace_one"``, which takes no ``groups``.
         unit: your name for what a row, or a group, represents; with a ledger, the unit that the account protects.
-        ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
-        account: name of the account to which each fit is charged.
+        ledger, account: as for `PrivateSelectKBest`.
 
     Attributes:
         best_estimator_: the best run's estimator; as private as the whole.
