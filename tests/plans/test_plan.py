@@ -104,7 +104,7 @@ def test_a_run_answers_all_and_charges_all(folder: Path) -> None:
 def test_running_again_is_free_and_says_the_same(folder: Path) -> None:
     plan = dps.Plan.from_toml(folder / "plan.toml")
     first = plan.run()
-    assert plan.forecast().answered == ("typical_age", "how_many", "towns")
+    assert tuple(plan.forecast().stored) == ("typical_age", "how_many", "towns")
     assert "All questions were answered before" in plan.forecast().charge
     again = dps.Plan.from_toml(folder / "plan.toml").run()
     assert (dict(again), left(folder)) == (dict(first), 0.5)
@@ -186,7 +186,7 @@ def test_a_run_that_crashed_between_two_questions_pays_once(folder: Path, monkey
     assert left(folder) == 0.5  # all are charged before the first is drawn
     monkeypatch.setattr(dps.Ledger, "charge", charge)
     forecast = plan.forecast()
-    assert forecast.answered == ("typical_age",)
+    assert tuple(forecast.stored) == ("typical_age",)
     answers = plan.run()
     assert answers["typical_age"].to_json() == stored[0]
     assert left(folder) == 0.5

@@ -51,7 +51,7 @@ def test_a_run_that_is_resumed_says_which_answers_are_old_and_pays_for_the_other
     assert "stored in the ledger: typical_age on " in str(plan.forecast())
     ledger = dps.Ledger(folder / "budget.db")
     ledger.set_limit("people", epsilon=1.125)  # of which 0.125 is left, and 0.25 is needed
-    assert (plan.forecast().fits, plan.forecast().answered) == (False, ("typical_age",))
+    assert (plan.forecast().fits, tuple(plan.forecast().stored)) == (False, ("typical_age",))
     with pytest.raises(ChargeRefusedError, match=r"epsilon=0\.125 left"):
         plan.run()
     assert left(folder) == 0.125

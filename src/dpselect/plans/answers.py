@@ -102,11 +102,6 @@ class PlanForecast(OfQuestions[Forecast]):
     refused: str = ""
 
     @property
-    def answered(self) -> tuple[str, ...]:
-        """The questions whose answers are stored already, and would cost nothing."""
-        return tuple(self.stored)
-
-    @property
     def fits(self) -> bool | None:
         """Whether the account would accept all charges together; None without an account."""
         return None if self.account is None else not self.refused
@@ -152,7 +147,7 @@ class PlanForecast(OfQuestions[Forecast]):
             "budget": {"epsilon": self.budget, "delta": self.budget_delta},
             "account": self.account,
             "left": self.left,
-            "answered": [*self.answered],
+            "answered": [*self.stored],
             "fits": self.fits,
         }
 

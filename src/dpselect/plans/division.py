@@ -24,8 +24,7 @@ from dpselect.questions.query import Query
 from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import Terms, as_text
 from dpselect.session.asking import PlainQuestions, rows_of
-from dpselect.session.dataset import ASK, arguments_of, check_described, planned_by
-from dpselect.session.paying import TableQuestion
+from dpselect.session.dataset import ASK, arguments_of, check_described
 
 BUDGET_KEYS = ("share", "epsilon", "within")
 """At most one of them says which part of the budget a question gets."""
@@ -96,10 +95,6 @@ class PlannedQuestion:
                 hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
                 raise type(error)(f"{self.place}.{key}", typed(text), error.expected, hint) from None
         return replace(self, arguments=held)
-
-    def planned(self, table: PlainQuestions, epsilon: float, request: str | None) -> TableQuestion:
-        """What would be asked with this epsilon; errors name the key."""
-        return planned_by(table, self.method, {**self.arguments, "epsilon": epsilon, "request": request}, self.place)
 
 
 def _budget(value: object, key: str, name: str) -> float:

@@ -23,7 +23,7 @@ from dpselect.plans.division import Division, PlannedQuestion, divided, in_folde
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.asking import PlainQuestions, planner
-from dpselect.session.dataset import Dataset, check_keys
+from dpselect.session.dataset import Dataset, check_keys, planned_by
 from dpselect.session.forecast import DryRun, forecasted
 from dpselect.session.paying import Spending, TableQuestion
 
@@ -215,7 +215,9 @@ class Plan:
 
         @cache
         def planned(name: str, epsilon: float) -> TableQuestion:
-            return questions[name].planned(table, epsilon, None if self.ledger is None else f"{self.name}/{name}")
+            question, request = questions[name], None if self.ledger is None else f"{self.name}/{name}"
+            given = {**question.arguments, "epsilon": epsilon, "request": request}
+            return planned_by(table, question.method, given, question.place)
 
         def query(question: PlannedQuestion, epsilon: float) -> Query:
             return planned(question.name, epsilon).asked
@@ -251,8 +253,7 @@ def _described(questions: object) -> tuple[PlannedQuestion, ...]:
         raise InvalidParameterError("questions", Shown("<none>") if is_table else questions, "at least one", hint)
     held = tuple(PlannedQuestion.of(*each) for each in given.items())
     names = [each.name.casefold() for each in held]
-    twice = [each.name for place, each in enumerate(held) if names[place] in names[:place]]
-    if twice:
+    if twice := [each.name for place, each in enumerate(held) if names[place] in names[:place]]:
         hint = "Each has a file of its own, and some systems do not tell capitals apart."
         raise InvalidParameterError("questions", Shown(repr(twice[0])), "names that differ by more than capitals", hint)
     return held
