@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
 from dpselect.ledger.sqlite import Address
-from dpselect.rows.postgres import table_name
-from dpselect.server_urls import UNKNOWN, is_conninfo, is_login, is_server, may_hold_password, without_password
+from dpselect.server_urls import (
+    UNKNOWN,
+    is_conninfo,
+    is_login,
+    is_server,
+    may_hold_password,
+    table_name,
+    without_password,
+)
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)
 SECRET = "sesame"

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from dpselect.plans.report import report as report
     from dpselect.privacy import ROWS as ROWS
     from dpselect.privacy import Neighbours as Neighbours
-    from dpselect.rows.public_column import candidates_from as candidates_from
+    from dpselect.rows.opening import candidates_from as candidates_from
     from dpselect.session.check import check as check
     from dpselect.session.dataset import Dataset as Dataset
     from dpselect.session.forecast import DryRun as DryRun

@@ -272,7 +272,7 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
         return None
-    from dpselect.rows.public_column import candidates_from
+    from dpselect.rows.opening import candidates_from
 
     path, column = table.groups()
     _refuse_private(path, private, text, argument)

@@ -49,6 +49,11 @@ def without_password(url: str) -> str:
     return f"postgresql://{user}{parts['server']}"
 
 
+def table_name(url: str, name: str) -> str:
+    """The name of a table on a server in messages, and in the identity of a question."""
+    return f"{without_password(url)!r}, table={name!r}"
+
+
 def may_hold_password(url: str) -> bool:
     """Whether `url` contains, or may contain, a password."""
     parts = _PLAIN.fullmatch(url)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.rows.duckdb.dialect import DUCKDB
+from dpselect.rows.duckdb.engine import DuckDB
 from dpselect.rows.statements import saturated
 from tests.attacks import naive
 from tests.rows.tables import total
@@ -57,7 +57,7 @@ def test_a_sum_beyond_64_bits_stays_at_the_end() -> None:
     with duckdb.connect() as connection:
         most, least = 2**63 - 1, -(2**63)
         for number, expected in ((most + 1, most), (2**70, most), (least - 1, least), (-(2**70), least), (most, most)):
-            query = f"SELECT {saturated('sum(x)', DUCKDB)} FROM (SELECT ({number})::HUGEINT AS x)"
+            query = f"SELECT {saturated('sum(x)', DuckDB())} FROM (SELECT ({number})::HUGEINT AS x)"
             assert connection.execute(query).fetchone() == (expected,)
 
 

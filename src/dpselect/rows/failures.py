@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from traceback import walk_tb
 from types import TracebackType
 
 from dpselect.errors import FaultError, InvalidDataError, SelectionError, Shown
@@ -57,15 +58,11 @@ def _our_fault(error: BaseException) -> FaultError | None:
     """The error for a bug in this package, which names the line of code; None if `error` does not come from one."""
     if type(error) not in _FAULTS:  # engines have their own errors that inherit from these
         return None
-    at, frames = error.__traceback__, list[TracebackType]()
-    while at is not None:
-        frames.append(at)
-        at = at.tb_next
-    for each in reversed(frames):
-        module = str(each.tb_frame.f_globals.get("__name__", ""))
+    for frame, line in reversed([*walk_tb(error.__traceback__)]):
+        module = str(frame.f_globals.get("__name__", ""))
         package = module.partition(".")[0]
         if package == "dpselect":
-            return FaultError(type(error).__name__, f"{module}, line {each.tb_lineno}")
+            return FaultError(type(error).__name__, f"{module}, line {line}")
         if package not in ("pyarrow", "numpy"):  # which raise such errors if this package calls them wrongly
             break
     return None

@@ -1,24 +1,37 @@
-"""Opens the table behind a source, and names it. Its type tells which table it is; no unused engine is imported."""
+"""Opens the table behind a source, names it, and reads candidates from a public one. No unused engine is imported."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
+from dpselect.errors import (
+    InvalidCandidatesError,
+    InvalidDataError,
+    InvalidParameterError,
+    Shown,
+    describe,
+    did_you_mean,
+    typed,
+)
 from dpselect.formats import Format
+from dpselect.rows.columns import Column, Holds, candidate_kinds
 from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.duckdb.scan import Source
-from dpselect.rows.failures import cut_off
+from dpselect.rows.duckdb.scan import LINE, Source
+from dpselect.rows.failures import TranslatedErrors, cut_off
+from dpselect.rows.files.lines import ignored
 from dpselect.rows.files.source import FileSource, paths_of
 from dpselect.rows.frames.frame import frame_source, of_delta
-from dpselect.rows.statements import Engine
 from dpselect.rows.table import Table
-from dpselect.server_urls import may_tell_password
+from dpselect.server_urls import may_tell_password, table_name
+from dpselect.summaries import CandidateKind, candidate_kind
+from dpselect.summaries.kinds import CONVERSIONS, Member, kind_of
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
 """The scheme of a database's URL. The rest of it may hold a password."""
@@ -38,14 +51,28 @@ def open_table(
         format: how cells of text are written; None where another engine reads them.
     """
     library = type(source).__module__.partition(".")[0]
-    if is_server(source) or library == "pyspark":
-        return Table(_elsewhere(source, table, memory_limit, format))
-    are_files = paths_of(source) is not None
+    on_server, are_files = is_server(source), paths_of(source) is not None
+    if on_server or library == "pyspark":
+        if format is not None:
+            format.check((), "tables on a server" if on_server else "frames of Spark")
+        if memory_limit is not None:
+            expected = "nothing, because Spark and servers hold their own rows and have limits of their own"
+            hint = "It applies to files, to frames in memory, and to what is counted here of lazy frames."
+            raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)
+    if on_server:
+        from dpselect.rows.postgres import PostgresTable
+
+        return Table(PostgresTable(str(source), _checked_name(table)))
     if are_files and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
         expected = "the path of a file, or a URL postgresql://user@host/database"
         hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
-    _refuse_name(table)
+    if table is not None:
+        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
+    if library == "pyspark":
+        from dpselect.rows.spark import SparkFrame
+
+        return Table(SparkFrame(source))
     with cut_off:
         if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not one inside it
             found: Source | None = of_delta(str(source))
@@ -61,24 +88,6 @@ def open_table(
     raise InvalidDataError("source", Shown(describe(source)), expected, hint)
 
 
-def _elsewhere(source: object, table: object, memory_limit: int | None, format: Format | None) -> Engine:
-    """A server or Spark, which would respect no limit and read no text in a format."""
-    if format is not None:
-        format.check((), "tables on a server" if is_server(source) else "frames of Spark")
-    if memory_limit is not None:
-        expected = "nothing, because Spark and servers hold their own rows and have limits of their own"
-        hint = "It applies to files, to frames in memory, and to what is counted here of lazy frames."
-        raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)
-    if is_server(source):
-        from dpselect.rows.postgres import PostgresTable
-
-        return PostgresTable(str(source), _checked_name(table))
-    _refuse_name(table)
-    from dpselect.rows.spark import SparkFrame
-
-    return SparkFrame(source)
-
-
 def origin_of(source: object, opened: Table | None, *, table: object = None) -> str:
     """The identity of a table, as far as it is known without reading it; None was opened if there is no such file yet.
 
@@ -87,8 +96,6 @@ def origin_of(source: object, opened: Table | None, *, table: object = None) -> 
     question that was asked before.
     """
     if is_server(source):
-        from dpselect.rows.postgres import table_name
-
         return table_name(str(source), _checked_name(table))
     if (paths := paths_of(source)) is not None:
         real = sorted(os.path.realpath(path) for path in paths)
@@ -103,11 +110,6 @@ def _checked_name(table: object) -> str:
         return table
     hint = "Name the table on the server: `table='clicks'`, or 'schema.clicks'."
     raise InvalidDataError("table", typed(table), "the name of a table", hint)
-
-
-def _refuse_name(table: object) -> None:
-    if table is not None:
-        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
 
 
 def is_server(source: object) -> bool:
@@ -149,3 +151,96 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
 def _valid(name: str) -> str:
     """A name that UTF-8 can hold; file systems have others."""
     return name.encode("utf-8", "replace").decode()
+
+
+_PUBLIC = "Candidates are public: never read them from the table that is asked."
+
+
+def candidates_from(source: object, *, column: str, kind: CandidateKind | str | None = None) -> list[Member]:
+    """The different values in one column of a *public* table, in the order in which they first occur.
+
+    For a code book or a catalogue without data about people. Not for the table that is asked: which values occur there
+    is private, and no check can tell such a table from a public one.
+
+    Args:
+        source: a *public* file or frame, in any form that `dpselect.Dataset` takes without a `Format`; or a PySpark
+            data frame, whose column is fetched.
+        column: name of the column.
+        kind: how to read a column without a type, as in a CSV file: ``"integer"``, ``"number"``, ``"text"``,
+            ``"date"`` or ``"boolean"``, or a word of a certificate, such as ``"whole numbers"``. By default whole
+            numbers if all of them look like it (01067 does not), else text.
+
+    Raises:
+        InvalidCandidatesError: there is no such file or column, or a value is missing or not of the kind. The table is
+            public, so the message names the line.
+
+    >>> import dpselect as dps
+    >>> days = dps.candidates_from("examples/data/free_days.csv", column="team")  # if the teams are publicly known
+    >>> days
+    ['north', 'south', 'west']
+    """
+    wanted = None if kind is None else candidate_kind(kind)
+    try:
+        held = _opened(source, column)
+        named = held.columns[_place([each.name for each in held.columns], column)]
+        is_untyped = named.holds is Holds.ANYTHING
+        if not is_untyped and not candidate_kinds(named):
+            expected = "a column of whole numbers, numbers, text, dates or booleans"
+            raise InvalidCandidatesError("column", typed(column), expected, named.described())
+        if not is_untyped and wanted is not None:
+            expected = "None where the column has a type of its own"
+            raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), expected)
+        rows = _rows_of_values(held, named)
+    except InvalidDataError as refused:
+        raise InvalidCandidatesError(refused.name, refused.got, refused.expected, refused.hint) from None
+    if None in rows:
+        got = Shown(f"<{held.place(rows[None])}>")
+        raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
+    convert: Callable[[Any], Any] = Decimal if named.holds is Holds.DECIMALS else lambda value: value
+    if is_untyped:
+        wanted = wanted or kind_of(list(rows))
+        convert = CONVERSIONS[wanted]
+    members = dict[Any, None]()
+    for value, row in rows.items():
+        try:
+            members[convert(value)] = None
+        except ValueError:
+            got = Shown(f"<{held.place(row)}>")
+            raise InvalidCandidatesError("source", got, f"{wanted} in column {column!r}") from None
+    return list(members)
+
+
+def _opened(source: Any, column: str) -> Source:
+    if type(source).__module__.startswith("pyspark."):
+        renamed = source.toDF(*map(str, range(len(source.columns))))  # a dot in a name would select a nested column
+        unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), "a frame that can be read to its end")
+        place = _place(source.columns, column)
+        with TranslatedErrors(lambda _: unread):
+            source = renamed.select(str(place)).toArrow().rename_columns([column])
+    found = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
+    if found is None:
+        raise InvalidCandidatesError("source", source, "the path of a file, or a frame", _PUBLIC)
+    return found
+
+
+def _rows_of_values(held: Source, named: Column) -> dict[Any, int]:
+    """The first line or row with each value, by its number; of None: of those that have none."""
+    left_out, found, row = list[int](), dict[Any, int](), 0
+    for batch in held.counting(left_out.extend).batches([named, LINE] if held.has_lines else [named], ignored):
+        values, *lines = (each.to_pylist() for each in batch.columns)
+        for value, at in zip(values, *lines or [range(row, row + len(values))], strict=True):
+            is_missing = value != value or (named.holds is Holds.ANYTHING and not (value or "").strip())
+            found.setdefault(None if is_missing else value, at)
+        row += len(values)
+    if left_out:
+        found[None] = min(*left_out, found.get(None, left_out[0]))
+    return found
+
+
+def _place(names: Sequence[object], column: str) -> int:
+    if not isinstance(cast(object, column), str) or list(names).count(column) != 1:
+        # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
+        are = "is 1" if len(names) == 1 else f"are {len(names)}"
+        expected = f"the name of one of the columns, of which there {are}"
+        raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))
+    return names.index(column)

@@ -17,8 +17,8 @@ from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.duckdb.engine import candidate_table
 from dpselect.rows.failures import TranslatedErrors, changed, unanswered
 from dpselect.rows.row_rules import BLANKS, Dialect, named_cells
-from dpselect.rows.statements import Engine, Found, Statement
-from dpselect.server_urls import without_password
+from dpselect.rows.statements import Engine, Found, Statement, one_by_one
+from dpselect.server_urls import table_name, without_password
 from dpselect.summaries import CandidateKind
 
 _LARGEST, _SMALLEST = sys.float_info.max, "2.4703282292062328e-324"
@@ -84,7 +84,6 @@ _TYPES = {
     Holds.BOOLEANS: "bool",
     Holds.BYTES: "bytea",
 }
-_EXTENSIONS = ("citext", "hstore")  # of which the types may be in any schema
 
 _FOUND = """\
 SELECT nspname, relname, ARRAY(
@@ -95,15 +94,18 @@ WHERE pg_class.oid = CAST(%s AS regclass) AND relkind = ANY('{r,v,m,f,p}')"""
 """Resolves a name now: later, a new table earlier on the search path may have the same name."""
 
 _KNOWN = """\
-SELECT oid, typname, typtype, typcategory, typnamespace = CAST('pg_catalog' AS regnamespace)
+SELECT oid, CASE WHEN typtype = 'e' THEN 'text' WHEN typcategory = 'A' OR typtype IN ('c', 'r', 'm') THEN 'json'
+WHEN typnamespace = CAST('pg_catalog' AS regnamespace) OR typname IN ('citext', 'hstore') THEN CAST(typname AS text) END
 FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
+"""Which of the words above a type is read as. Those of two extensions may be in any schema."""
 
 
 def columns_of_table(connection: Any, source: str, names: Sequence[str]) -> Types:
     """The columns of what SQL calls `source`, by their names."""
     numbers = _types_of(connection, source, names)
-    held = {number: _holds(*of_type) for number, *of_type in connection.execute(_KNOWN, [numbers])}
-    return {Column(name, held.get(number, Holds.OTHER)): number for name, number in zip(names, numbers, strict=True)}
+    known = {word: holds for holds, words in _TYPES.items() for word in words.split()}
+    held = {number: known.get(word, Holds.OTHER) for number, word in connection.execute(_KNOWN, [numbers])}
+    return {Column(name, held[number]): number for name, number in zip(names, numbers, strict=True)}
 
 
 def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
@@ -117,15 +119,6 @@ def _types_of(connection: Any, source: str, names: Sequence[str]) -> list[int]:
     # The server locks the table before it describes a query. One of its catalogue might show an older state.
     described = connection.execute(f"SELECT {', '.join(map(quoted, names))} FROM {source} LIMIT 0").description
     return [column.type_code for column in described]
-
-
-def _holds(name: str, sort: str, category: str, is_built_in: bool) -> Holds:
-    if sort == "e":
-        return Holds.TEXT
-    if category == "A" or sort in ("c", "r", "m"):
-        return Holds.NESTED
-    named = (holds for holds, names in _TYPES.items() if name in names.split())
-    return next(named, Holds.OTHER) if is_built_in != (name in _EXTENSIONS) else Holds.OTHER
 
 
 _UNICODE = "UTF8"
@@ -144,16 +137,12 @@ class PostgresTable(Engine):
 
     def __init__(self, url: str, name: str) -> None:
         self.url, self.shown = url, table_name(url, name)
+        hint = "Give its name, or schema.name, without quotes, with the capitals it was created with."
+        unknown = InvalidDataError("table", Shown(repr(name)), "a table with columns that this user may read", hint)
+        of_bytes = InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
         with _connected(url) as connection:
-
-            def not_there(error: BaseException) -> SelectionError:
-                if isinstance(error, connection.DataError):  # of a database that knows bytes only
-                    return InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
-                expected = "a table with columns that this user may read"
-                hint = "Give its name, or schema.name, without quotes, with the capitals it was created with."
-                return InvalidDataError("table", Shown(repr(name)), expected, hint)
-
-            with _translated(connection, url, not_there):
+            no_text = connection.DataError  # where a database does not know how its text is encoded
+            with _translated(connection, url, lambda error: of_bytes if isinstance(error, no_text) else unknown):
                 named = ".".join(quoted(part) for part in name.rpartition(".")[::2] if part)
                 ((*found, names),) = connection.execute(_FOUND, [named])
                 if not names:
@@ -165,15 +154,10 @@ class PostgresTable(Engine):
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, over one state of the table."""
-        found: list[Found] = []
         with _connected(self.url) as connection:
             say = partial(unanswered, shown=self.shown)
             with _translated(connection, self.url, say), connection.transaction():
-                for statement in asked:
-                    found.append(self._answer(connection, statement))
-                    if progress is not None:
-                        progress(len(found) / len(asked))
-        return found
+                return one_by_one(partial(self._answer, connection), asked, progress)
 
     def _answer(self, connection: Any, statement: Statement) -> Found:
         """A result. This frame holds rows, so the caller must not let out errors with its traceback."""
@@ -203,11 +187,6 @@ class PostgresTable(Engine):
         return found if statement.named is None else {**found, "what": pa.array(found["what"])}
 
 
-def table_name(url: str, name: str) -> str:
-    """The name of a table on a server in messages, and in the identity of a question."""
-    return f"{without_password(url)!r}, table={name!r}"
-
-
 def _translated(connection: Any, url: str, say: Callable[[BaseException], SelectionError]) -> TranslatedErrors:
     """A block in which errors are what `say` makes of them, unless the connection broke."""
     broke = "the connection broke before the answer arrived. Nothing was charged: ask again"
@@ -217,13 +196,10 @@ def _translated(connection: Any, url: str, say: Callable[[BaseException], Select
 
 @contextmanager
 def _connected(url: str) -> Generator[Any]:
-    def unreachable(error: BaseException) -> SelectionError:
-        if isinstance(error, ImportError):
-            return MissingExtraError("tables on PostgreSQL", "postgres")
-        said = "the server cannot be reached, or does not let this user in"
-        return TableUnavailableError(without_password(url), said)
-
-    with TranslatedErrors(unreachable):
+    missing = MissingExtraError("tables on PostgreSQL", "postgres")
+    said = "the server cannot be reached, or does not let this user in"
+    shut = TableUnavailableError(without_password(url), said)
+    with TranslatedErrors(lambda error: missing if isinstance(error, ImportError) else shut):
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
 

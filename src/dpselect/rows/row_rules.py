@@ -25,7 +25,7 @@ MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 BLANKS, NO_BREAK_BLANKS = " \t\n\v\f\r", "\u00a0\u2007\u202f"
 """Characters that are ignored around a unit's name; in it each of the second is a blank."""
 
-LONGEST_NAME = 1 << 10  # bytes of text that a `Name` may have
+LONGEST_NAME = 1 << 10  # bytes of text that a name may have
 MOST_DIGITS = 37  # of whole numbers that numbers are compared with, where no double holds them
 _SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
 """Every whole double from the first to the second fits into 64 bits."""
@@ -53,21 +53,15 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value in `column`, in the type of the candidates; null if it has no value of this type."""
+    """The value in `column`, in the type of the candidates; null if it has no value of this type.
 
-    column: Column
-    kind: CandidateKind
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """The value in `column`, if it could be a candidate of the `kind`; else null.
-
-    Not empty or long text, infinite or rounded numbers, and dates before the year 1 or after 9999.
+    If it is a name, which an answer may contain, null if it could be no candidate: for empty or long text, infinite or
+    rounded numbers, and dates before the year 1 or after 9999.
     """
 
     column: Column
     kind: CandidateKind
+    is_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +83,7 @@ class Within:
     upper: int | float | None
 
 
-RowValue = Unit | Value | Name | Number | Within | Amount
+RowValue = Unit | Value | Number | Within | Amount
 """A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
 
 
@@ -258,10 +252,8 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
         case Unit(column):
             key, known = unit_rule(column, cell, dialect)
             return f"CASE WHEN {known} THEN {key} END"
-        case Value(column, kind):
-            return _value(cell, holds, kind, dialect)
-        case Name(column, kind):
-            return _name(cell, holds, kind, dialect)
+        case Value(column, kind, is_name):
+            return (_name if is_name else _value)(cell, holds, kind, dialect)
         case Number(column) if column.days:
             # Before the year 1 or after 9999, the first or the last day of these.
             day = _value(cell, holds, CandidateKind.DATE, dialect)

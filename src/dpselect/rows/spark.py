@@ -15,7 +15,7 @@ from dpselect.rows.columns import Column, Holds, Progress, check_names
 from dpselect.rows.duckdb.engine import candidate_table
 from dpselect.rows.failures import changed, reading
 from dpselect.rows.row_rules import Dialect, named_cells
-from dpselect.rows.statements import Engine, Found, Statement
+from dpselect.rows.statements import Engine, Found, Statement, one_by_one
 from dpselect.summaries import CandidateKind
 
 _TYPES = {
@@ -84,13 +84,8 @@ class SparkFrame(Engine):
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, each from a job of its own."""
-        found: list[Found] = []
         with reading(self.shown), _unlogged():
-            for statement in asked:
-                found.append(self._answer(statement))
-                if progress is not None:
-                    progress(len(found) / len(asked))
-        return found
+            return one_by_one(self._answer, asked, progress)
 
     def _answer(self, statement: Statement) -> Found:
         columns, cells = named_cells(statement.reads)

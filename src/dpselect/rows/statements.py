@@ -14,18 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect import summaries
 from dpselect.formats import Format
 from dpselect.rows.columns import Amount, Column, Condition, Grouping, Progress, check_match, check_numeric
-from dpselect.rows.row_rules import Dialect, Name, Number, RowValue, Unit, Value, Within, rule, unit_rule
-from dpselect.summaries import (
-    CandidateCounts,
-    CandidateKind,
-    CandidateTotals,
-    NameCounts,
-    PublicCandidates,
-    PublicDomain,
-    UnitValues,
-)
+from dpselect.rows.row_rules import Dialect, Number, RowValue, Unit, Value, Within, rule, unit_rule
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 
 Read = RowValue | tuple[Column, PublicCandidates] | None
 """What is read from a row: a value, one of a public list in a column, or nothing."""
@@ -145,6 +138,18 @@ class Engine(ABC):
         """
 
 
+def one_by_one(
+    answer: Callable[[Statement], Found], asked: Sequence[Statement], progress: Progress | None
+) -> list[Found]:
+    """The results of an engine that answers one statement after another."""
+    found: list[Found] = []
+    for statement in asked:
+        found.append(answer(statement))
+        if progress is not None:
+            progress(len(found) / len(asked))
+    return found
+
+
 def is_interval(listed: PublicCandidates) -> bool:
     """Whether they are all whole numbers between two ends, so that they need not be listed."""
     return isinstance(listed.values, range) and listed.values.step == 1
@@ -171,7 +176,7 @@ def count(
     return Statement(
         **_reads(unit, grouping, what=(column, candidates)),
         body=body,
-        summary=lambda found: [CandidateCounts(each) for each in _tabulated(found, candidates, grouping)],
+        summary=lambda found: [summaries.CandidateCounts(each) for each in _tabulated(found, candidates, grouping)],
         places=_places(grouping, len(candidates.values), most),
     )
 
@@ -204,7 +209,7 @@ def total(
     return Statement(
         **_reads(unit, grouping, added=amount, what=matched),
         body=body,
-        summary=lambda found: [CandidateTotals(each) for each in _tabulated(found, candidates, grouping)],
+        summary=lambda found: [summaries.CandidateTotals(each) for each in _tabulated(found, candidates, grouping)],
     )
 
 
@@ -227,10 +232,11 @@ def gather(
         clipped = f"GREATEST({low}, LEAST({high}, what)) AS value"
         return f"SELECT {', '.join([*parts, clipped])} FROM ({few}) AS few"
 
-    def summary(found: Found) -> list[UnitValues]:
+    def summary(found: Found) -> list[summaries.UnitValues]:
         values = np.asarray(found["value"], np.float64)
-        each_group = [values] if grouping is None else [values[some] for some in _of_groups(found, grouping)]
-        return [UnitValues(each, domain=domain, max_rows_per_unit=max_rows_per_unit) for each in each_group]
+        each_group = [slice(None)] if grouping is None else _of_groups(found, grouping)
+        about: dict[str, Any] = {"domain": domain, "max_rows_per_unit": max_rows_per_unit}
+        return [summaries.UnitValues(values[some], **about) for some in each_group]
 
     return Statement(**_reads(unit, grouping, what=Number(column)), body=body, summary=summary)
 
@@ -274,13 +280,13 @@ def names(
     def body(dialect: Dialect, rows: str) -> str:
         return _numbered(_few_values(dialect, rows, grouping, kind, max_values_per_unit), keys)
 
-    def summary(found: Found) -> list[NameCounts]:
+    def summary(found: Found) -> list[summaries.NameCounts]:
         values, counts = found["what"], np.array(found["number"], np.int64)
-        if grouping is None:
-            return [NameCounts(values, counts, kind=kind)]
-        return [NameCounts(values.take(some), counts[some], kind=kind) for some in _of_groups(found, grouping)]
+        each_group = [np.arange(counts.size)] if grouping is None else _of_groups(found, grouping)
+        return [summaries.NameCounts(values.take(some), counts[some], kind=kind) for some in each_group]
 
-    return Statement(**_reads(unit, grouping, what=Name(column, kind)), body=body, summary=summary, named=kind)
+    read = _reads(unit, grouping, what=Value(column, kind, is_name=True))
+    return Statement(**read, body=body, summary=summary, named=kind)
 
 
 def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
@@ -356,10 +362,9 @@ def _tabulated(found: Found, candidates: PublicCandidates | None, grouping: Grou
     places = 1 if candidates is None else len(candidates)
     table = np.zeros((1 if grouping is None else len(grouping.groups), places), np.int64)
     numbers = np.asarray(found["number"], np.int64)
-    parts = 0 if grouping is None else np.asarray(found["part"], np.int64)
-    table[parts, np.zeros(numbers.size, np.int64) if candidates is None else np.asarray(found["what"], np.int64)] = (
-        numbers
-    )
+    first = np.zeros(numbers.size, np.int64)
+    parts, what = (np.asarray(found.get(name, first), np.int64) for name in ("part", "what"))
+    table[parts, what] = numbers
     return table
 
 
@@ -386,8 +391,8 @@ def together(asked: Sequence[Statement]) -> Statement:
     has bits; one that chooses a place of each unit has a word for itself. The result is how many units have each bit,
     and a summary for each statement. Proof that it finds what each finds alone: ``proofs/one_pass.md``.
     """
-    first, places = asked[0], [each.places for each in asked if each.places is not None]
-    if len(asked) == 1 and (not places or places[0].number == 1):  # a single place needs no bits
+    first = asked[0]
+    if len(asked) == 1 and (first.places is None or first.places.number == 1):  # a single place needs no bits
 
         def alone(found: Found) -> list[Any]:
             return [first.summary(found)]
@@ -395,6 +400,7 @@ def together(asked: Sequence[Statement]) -> Statement:
         return replace(first, summary=alone)
     reads: dict[str, RowValue] = {"who": first.reads["who"]}
     lists: dict[str, PublicCandidates] = {}
+    places = [each.places for each in asked if each.places is not None]
     for at, each in enumerate(asked):
         reads |= {f"{name}{at}": value for name, value in each.reads.items() if name != "who"}
         lists |= {f"{name}{at}": listed for name, listed in each.lists.items()}
@@ -421,12 +427,12 @@ def together(asked: Sequence[Statement]) -> Statement:
         return f"SELECT {', '.join(counts)} FROM ({grouped}) AS units"
 
     def summary(found: Found) -> list[Any]:
-        summaries: list[Any] = []
+        found_of: list[Any] = []
         for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
             part, what = np.divmod(np.arange(of_it.number), of_it.candidates)
             numbers = [np.asarray(found[f"n{at}_{bit}"])[0] for bit in range(of_it.number)]
-            summaries.append(each.summary({"part": part, "what": what, "number": numbers}))  # as if it were alone
-        return summaries
+            found_of.append(each.summary({"part": part, "what": what, "number": numbers}))  # as if it were alone
+        return found_of
 
     return Statement(reads=reads, lists=lists, body=body, summary=summary, reads_all=len(asked) == 1)
 

@@ -16,21 +16,8 @@ from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format
 from dpselect.privacy import EACH_ROW, is_each_row
-from dpselect.rows import statements
-from dpselect.rows.columns import (
-    Amount,
-    Column,
-    Condition,
-    Grouping,
-    Holds,
-    Progress,
-    candidate_kinds,
-    check_match,
-    check_near,
-    check_numeric,
-    find_column,
-    unit_of,
-)
+from dpselect.rows import columns, statements
+from dpselect.rows.columns import Amount, Column, Condition, Grouping, Holds, Progress
 from dpselect.rows.duckdb.cells import compared
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import Engine, Statement, batches, filtered, together
@@ -54,13 +41,13 @@ class Table:
     def column(self, name: object, *, argument: str = "column") -> Column:
         """The column called `name`."""
         with cut_off:
-            found = find_column(self.engine.columns, name, argument=argument, listed=self.engine.listed)
+            found = columns.find_column(self.engine.columns, name, argument=argument, listed=self.engine.listed)
             return found.as_dates if self.engine.format is not None and self.engine.format.as_date else found
 
     def unit(self, name: object) -> Column:
         """The column called `name`, if its type can identify units."""
         with cut_off:
-            return unit_of(self.engine.columns, name, listed=self.engine.listed)
+            return columns.unit_of(self.engine.columns, name, listed=self.engine.listed)
 
     def filtered(self, conditions: tuple[Condition, ...]) -> Table:
         """The same table with more conditions."""
@@ -142,7 +129,7 @@ class Rows:
             if len(ends) != 2 or ends == (None, None):
                 raise InvalidParameterError("where", Shown(f"<{len(ends)} ends>"), expected)
             if not summaries.are_dates(ends):
-                check_numeric(column, argument="where")
+                columns.check_numeric(column, argument="where")
                 return Condition(column, None, ends_of((ends[0], ends[1])))
             try:
                 listed = summaries.public_dates(None, bounds=ends)
@@ -159,18 +146,18 @@ class Rows:
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
         """The kinds of candidates that the type of `column` can match; empty if it has no type."""
-        return candidate_kinds(self.table.column(column))
+        return columns.candidate_kinds(self.table.column(column))
 
     def is_whole(self, column: str, /) -> bool:
         """Whether the type of a column of numbers is an integer type; other columns are refused."""
         found = self.check(column)
-        check_numeric(found)  # else a column of text would be refused for its step
+        columns.check_numeric(found)  # else a column of text would be refused for its step
         return found.is_whole
 
     def name_kind(self, column: str, /) -> CandidateKind:
         """The kind in which the values of `column` are read as names: that of its type, or text."""
         found = self.check(column)
-        return CandidateKind.INTEGER if found.is_whole else [CandidateKind.TEXT, *candidate_kinds(found)][-1]
+        return CandidateKind.INTEGER if found.is_whole else [CandidateKind.TEXT, *columns.candidate_kinds(found)][-1]
 
     def check(self, column: str, *, argument: str = "column") -> Column:
         """The column that a question names, or `InvalidDataError`."""
@@ -186,11 +173,11 @@ class Rows:
 
     def check_listed(self, column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that no value of the column could equal, or that a neighbour could."""
-        check_match(column, listed.kind, argument=argument)
+        columns.check_match(column, listed.kind, argument=argument)
         self.check_compared(listed, argument=argument)
         if listed.kind is CandidateKind.NUMBER:
             largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
-            check_near(column, largest, argument="by" if argument == "groups" else "column")
+            columns.check_near(column, largest, argument="by" if argument == "groups" else "column")
 
     def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that the declared format makes the same."""
@@ -225,15 +212,15 @@ class ColumnRows:
                 summed = column if listed is None else rows.check(clip.column, argument=name)
                 if listed is not None:
                     rows.check_listed(column, listed)
-                check_numeric(summed, argument=name)
-                check_near(summed, *clip.ends, argument=name)
+                columns.check_numeric(summed, argument=name)
+                columns.check_near(summed, *clip.ends, argument=name)
                 about: dict[str, Any] = {"column": None if listed is None else column, "candidates": listed}
                 about |= {"amount": Amount(summed, clip.scale, clip.lower, clip.upper)}
                 asked = partial(statements.total, **about)
             case summaries.ValuesIn(domain, most):
                 number = self._of_days() if domain.dated else column
-                check_numeric(number)
-                check_near(number, domain.lower, *([] if domain.is_open else [domain.upper]))
+                columns.check_numeric(number)
+                columns.check_near(number, domain.lower, *([] if domain.is_open else [domain.upper]))
                 asked = partial(statements.gather, column=number, domain=domain, max_rows_per_unit=most)
             case summaries.NamesOf(kind, most):
                 asked = partial(statements.names, column=column, kind=kind, max_values_per_unit=most)
@@ -250,22 +237,22 @@ class ColumnRows:
         return partial(asked, unit=unit, grouping=self._grouping(groups, listed))
 
     def _of_days(self) -> Column:
-        check_match(self.column, CandidateKind.DATE, argument="dates")
+        columns.check_match(self.column, CandidateKind.DATE, argument="dates")
         return replace(self.column, days=True)
 
     def _grouping(self, groups: PublicGroups | None, candidates: PublicCandidates | None) -> Grouping | None:
         if groups is None:
             return None
         groups.check_size(1 if candidates is None else len(candidates))
-        columns = [self.rows.check(name, argument="by") for name in groups.columns]
-        for column, listed in zip(columns, groups.listed, strict=True):
+        named = [self.rows.check(name, argument="by") for name in groups.columns]
+        for column, listed in zip(named, groups.listed, strict=True):
             self.rows.check_listed(column, listed, argument="groups")
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
         most = len(groups.members) if self.rows.unit_column.each_row else groups.max_per_unit
         if not isinstance(groups.members, PublicPairs):
-            return Grouping(columns[0], groups.members, most)
-        parts = tuple((column, each.kind) for column, each in zip(columns, groups.listed, strict=True))
+            return Grouping(named[0], groups.members, most)
+        parts = tuple((column, each.kind) for column, each in zip(named, groups.listed, strict=True))
         values = tuple(compared(each, self.rows.format, argument="groups") for each in groups.listed)
         return Grouping(Column(groups.column, Holds.TEXT, parts=parts), groups.members.texts(values), most, values)
 

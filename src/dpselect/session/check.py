@@ -22,8 +22,7 @@ from dpselect.questions.words import counted
 from dpselect.rows.duckdb.arrow import Array, pc
 from dpselect.rows.duckdb.cells import Cell, compared
 from dpselect.rows.duckdb.connection import Connection, literal
-from dpselect.rows.duckdb.dialect import DUCKDB
-from dpselect.rows.duckdb.engine import Embedded, answer, candidate_table
+from dpselect.rows.duckdb.engine import DuckDB, Embedded, answer, candidate_table
 from dpselect.rows.duckdb.scan import LINE, Scan
 from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, Within, rule
 from dpselect.rows.statements import Statement, filtered, is_interval
@@ -258,8 +257,8 @@ class _Look:
         self._unit, met, shown = printable(self._read["who"].shown), ["true"], ["nth"]
         for name, value in statement.reads.items():
             listed, is_text = self._lists.get(name), value.column.holds in TEXTS
-            read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DUCKDB)})"
-            counts = f"({rule(value, name, DUCKDB)}) IS NOT NULL"
+            read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DuckDB())})"
+            counts = f"({rule(value, name, DuckDB())}) IS NOT NULL"
             if listed is not None:
                 interval = is_interval(listed) and f"BETWEEN {listed.values[0]} AND {listed.values[-1]}"
                 counts = f"{read} {interval or f'IN (SELECT candidate FROM {name}_list)'}"

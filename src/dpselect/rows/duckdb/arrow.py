@@ -140,11 +140,6 @@ def true_at(booleans: Array) -> NDArray[np.bool_]:
     return np.unpackbits(np.bitwise_and.reduce(both, axis=0), count=end, bitorder="little")[booleans.offset :] == 1
 
 
-def cast(column: Array, type_: Any) -> Array:
-    """`column` as another type; `pa.ArrowInvalid` if a value is lost."""
-    return computed("cast", column, options=_kernels.CastOptions.safe(type_))
-
-
 def valid_text(column: Array) -> Array:
     """Bytes or strings, which may be invalid, as ``large_string``, with nulls for what is not UTF-8.
 
@@ -153,9 +148,10 @@ def valid_text(column: Array) -> Array:
     >>> valid_text(pa.array([b"ok", bytes([255]), None])).to_pylist()
     ['ok', None, None]
     """
-    column = cast(column, pa.large_binary())
+    safe = _kernels.CastOptions.safe
+    column = computed("cast", column, options=safe(pa.large_binary()))
     try:
-        return cast(column, pa.large_string())
+        return computed("cast", column, options=safe(pa.large_string()))
     except pa.ArrowInvalid:  # at least one row is not UTF-8: find out which ones
         return pa.array([decoded(value) for value in column.to_pylist()], pa.large_string())
 

@@ -84,10 +84,6 @@ LINE = Column("", Holds.INTEGERS, each_row=True)
 """If it is asked for, it has the numbers of lines of text, or else of rows, from 0; no source has it as a column."""
 
 
-class UnsuitableError(Exception):
-    """These files have to be read as a stream."""
-
-
 def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
     """Whether the engine can read `columns` by itself and distinguish them from all others by name."""
     folded = [column.name.casefold() for column in among]
@@ -115,14 +111,11 @@ class Scan:
         self._source, self._format = source, format
         self._done, self._reported, self._stopped = 0, 0.0, False
         self._total: int | None = None
-        self.paths = self._direct()
-
-    def _direct(self) -> tuple[str, ...]:
-        columns = [cell.column for cell in self.cells.values()]
-        return () if any(column.dated for column in columns) else self._source.parquet(columns) or ()
+        columns = [cell.column for cell in cells.values()]
+        self.paths = () if any(column.dated for column in columns) else source.parquet(columns) or ()
 
     def attach(self, connection: Connection) -> None:
-        """Give the rows to the engine as the table ``rows``, or `UnsuitableError`."""
+        """Give the rows to the engine as the table ``rows``, or an error, if the files have to be read as a stream."""
         if self.paths:
             kind = "TABLE" if self.kept else "VIEW"
             connection.execute(f"CREATE TEMP {kind} rows AS {self._of_files(connection)}")
@@ -141,8 +134,8 @@ class Scan:
         selected: list[str] = []
         for (name, cell), found in zip(named.items(), described, strict=True):
             type_, expected = _ENGINE_TYPES[self.cells[name].column.holds]
-            if found[1] not in expected:  # other types than the schema says
-                raise UnsuitableError
+            if found[1] not in expected:
+                raise LookupError("other types than the schema says")
             selected.append(f"{cell}::{type_} AS {name}")
         return f"SELECT {', '.join(selected)} FROM {read}"
 
