@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -48,7 +49,9 @@ def statements(patch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     seen = list[dict[str, Any]]()
 
     def watched(read: Callable[[], Any], asked: Sequence[Any], _: Any) -> Any:
-        seen.extend(each.keywords for each in asked)
+        for each in asked:
+            (scan,) = each.args
+            seen.append({field.name: getattr(scan, field.name) for field in fields(scan)} | each.keywords)
         return read()
 
     around_reading(patch, watched)

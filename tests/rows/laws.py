@@ -24,7 +24,7 @@ from dpselect.questions.query import Query
 from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, BestPrice, Sum
 from dpselect.questions.values import TopUnknown, Values
-from dpselect.rows.columns import Amount, Column, Grouping, Holds, Progress
+from dpselect.rows.columns import Column, Grouping, Holds, Progress
 from dpselect.rows.table import Rows, UnopenedTable
 from dpselect.session.asking import PlainQuestions
 from dpselect.session.paying import TableQuestion, gathered
@@ -34,9 +34,12 @@ from dpselect.summaries import (
     CandidateTotals,
     CountsOf,
     NameCounts,
+    NamesOf,
     PublicCandidates,
-    PublicDomain,
+    PublicCondition,
+    TotalsOf,
     UnitValues,
+    ValuesIn,
 )
 from tests.mechanisms import joint_law
 from tests.rows import model
@@ -191,7 +194,7 @@ class ModelTable:
     shown = "<model>"
 
     def answers(self, asked: Sequence[Any], progress: Progress | None = None) -> list[Any]:
-        return [getattr(self, each.func.__name__)(**each.keywords) for each in asked]
+        return [getattr(self, each.func.__name__)(*each.args, **each.keywords) for each in asked]
 
     def column(self, name: object, *, argument: str = "column") -> Column:
         return Column(str(name), Holds.ANYTHING)
@@ -200,42 +203,24 @@ class ModelTable:
         return self.column(name)
 
     def count(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        candidates: PublicCandidates,
-        grouping: Grouping | None = None,
-        max_values_per_unit: int | None = None,
+        self, scan: CountsOf, *, unit: Column, column: Column, grouping: Grouping | None
     ) -> list[CandidateCounts]:
-        assert max_values_per_unit is None or max_values_per_unit >= len(candidates)
-        found = model.counts(self.rows, unit.name, column.name, _listed(candidates), **_groups(grouping))
+        assert scan.max_values_per_unit is None or scan.max_values_per_unit >= len(scan.candidates)
+        found = model.counts(self.rows, unit.name, column.name, _listed(scan.candidates), **_groups(grouping))
         return [CandidateCounts(np.array(each)) for each in found]
 
     def total(
-        self,
-        *,
-        unit: Column,
-        column: Column | None = None,
-        candidates: PublicCandidates | None = None,
-        amount: Amount,
-        grouping: Grouping | None = None,
+        self, scan: TotalsOf, *, unit: Column, column: Column, number: Column, grouping: Grouping | None
     ) -> list[CandidateTotals]:
-        asked = {"amount": amount.column.name, "scale": amount.scale, "lower": amount.lower, "upper": amount.upper}
-        listed = [None] if candidates is None else _listed(candidates)
-        name = "" if column is None else column.name
+        clip = scan.clip
+        asked = {"amount": number.name, "scale": clip.scale, "lower": clip.lower, "upper": clip.upper}
+        listed = [None] if scan.candidates is None else _listed(scan.candidates)
+        name = "" if scan.candidates is None else column.name
         found = model.totals(self.rows, unit.name, name, listed, **asked, **_groups(grouping))
         return [CandidateTotals(np.array(each)) for each in found]
 
-    def gather(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        domain: PublicDomain,
-        max_rows_per_unit: int,
-        grouping: Grouping | None = None,
-    ) -> list[UnitValues]:
+    def gather(self, scan: ValuesIn, *, unit: Column, column: Column, grouping: Grouping | None) -> list[UnitValues]:
+        domain, most = scan.domain, scan.max_rows_per_unit
         parts = _groups(grouping) or {"group": "", "groups": [None]}
         kept = [
             [row for row in self.rows if not parts["group"] or model.candidate_of(row[parts["group"]], [part]) == 0]
@@ -246,39 +231,27 @@ class ModelTable:
         found = [model.numbers(part, unit.name, column.name, bounds=bounds).values() for part in kept]
         return [
             UnitValues(
-                np.array([number for own in part for number in _so_many(own, max_rows_per_unit)]),
+                np.array([number for own in part for number in _so_many(own, most)]),
                 domain=domain,
-                max_rows_per_unit=max_rows_per_unit,
+                max_rows_per_unit=most,
             )
             for part in found
         ]
 
     def units(
-        self,
-        *,
-        unit: Column,
-        matched: tuple[Column, PublicCandidates] | None = None,
-        number: Column | None = None,
-        between: tuple[int | float, int | float] | None = None,
-        grouping: Grouping | None = None,
+        self, scan: PublicCondition, *, unit: Column, column: Column, number: Column | None, grouping: Grouping | None
     ) -> list[int]:
-        asked: dict[str, Any] = {"matched": None if matched is None else (matched[0].name, _listed(matched[1]))}
-        asked |= {"number": None if number is None else number.name, "between": between}
+        matched = None if scan.candidates is None else (column.name, _listed(scan.candidates))
+        asked: dict[str, Any] = {"matched": matched, "between": scan.between}
+        asked |= {"number": None if number is None else number.name}
         rows = self.rows if number is None else _as_numbers(self.rows, number)
         return model.usable_units(rows, unit.name, **asked, **_groups(grouping))
 
-    def names(
-        self,
-        *,
-        unit: Column,
-        column: Column,
-        kind: CandidateKind,
-        max_values_per_unit: int,
-        grouping: Grouping | None = None,
-    ) -> list[NameCounts]:
+    def names(self, scan: NamesOf, *, unit: Column, column: Column, grouping: Grouping | None) -> list[NameCounts]:
+        kind = scan.kind
         if kind is CandidateKind.TEXT and any(isinstance(row[column.name], int) for row in self.rows):
             kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same
-        found = model.names(self.rows, unit.name, column.name, kind, most=max_values_per_unit, **_groups(grouping))
+        found = model.names(self.rows, unit.name, column.name, kind, most=scan.max_values_per_unit, **_groups(grouping))
         return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
 
 

@@ -13,9 +13,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpselect.rows import statements
-from dpselect.rows.columns import Amount, Column, Condition, Grouping, Holds
+from dpselect.rows.columns import Column, Condition, Grouping, Holds
 from dpselect.rows.opening import open_table
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain, PublicPairs
+from dpselect.summaries import (
+    CandidateKind,
+    CountsOf,
+    NamesOf,
+    PublicCandidates,
+    PublicClip,
+    PublicCondition,
+    PublicDomain,
+    PublicPairs,
+    TotalsOf,
+    ValuesIn,
+)
 
 Row = tuple[Any, Any]
 Groups = tuple[str | list[str], Any, int]
@@ -23,6 +34,7 @@ Groups = tuple[str | list[str], Any, int]
 
 NAMES = ("unit", "value", "part", "amount")
 EVERYTHING = (-1e18, 1e18)
+SCANS = {"count": CountsOf, "total": TotalsOf, "gather": ValuesIn, "names": NamesOf, "units": PublicCondition}
 
 
 class Opened:
@@ -34,14 +46,24 @@ class Opened:
     def __init__(self, table: Any) -> None:
         self.table = table
 
-    def asked(self, name: str, *, unit: Any, groups: Groups | None = None, **others: Any) -> partial[Any]:
+    def asked(
+        self,
+        name: str,
+        *,
+        unit: Any,
+        column: str | None = None,
+        number: str | None = None,
+        groups: Groups | None = None,
+        **scanned: Any,
+    ) -> partial[Any]:
         """What the function of `dpselect.rows.statements` is asked with, for `found`."""
         about = {"unit": self.table.unit(unit), "grouping": None if groups is None else self._grouping(groups)}
-        if others.get("column") is not None:
-            others["column"] = self.table.column(others["column"])
-        if others.get("candidates") is not None:
-            others["candidates"] = PublicCandidates.given(others["candidates"])
-        return partial(getattr(statements, name), **about, **others)
+        about["column"] = about["unit"] if column is None else self.table.column(column)
+        if name in ("total", "units"):
+            about["number"] = None if number is None else self.table.column(number)
+        if scanned.get("candidates") is not None:
+            scanned["candidates"] = PublicCandidates.given(scanned["candidates"])
+        return partial(getattr(statements, name), SCANS[name](**scanned), **about)
 
     def found(self, asked: Sequence[partial[Any]], progress: Any = None) -> list[list[Any]]:
         """The summaries of all that is asked, from the same rows."""
@@ -75,8 +97,9 @@ class Opened:
         groups: Groups | None = None,
     ) -> list[list[int]]:
         """What the amounts of units add up to; for each candidate in `column`, if there is one."""
-        added = Amount(self.table.column(amount), Fraction(scale), *bounds)
-        asked = self.asked("total", unit=unit, column=column, candidates=candidates, groups=groups, amount=added)
+        clip = PublicClip(amount, Fraction(scale), *bounds)
+        listed = {"column": column, "candidates": candidates}
+        asked = self.asked("total", unit=unit, number=amount, groups=groups, clip=clip, **listed)
         return [each.totals.tolist() for each in self.found([asked])[0]]
 
     def numbers(
@@ -130,9 +153,8 @@ class Opened:
         groups: Groups | None = None,
     ) -> list[int]:
         """How many units have a row with a candidate, with a number, or with both in one row."""
-        needed: dict[str, Any] = {"number": None if number is None else self.table.column(number), "between": between}
-        if matched is not None:
-            needed["matched"] = (self.table.column(matched[0]), PublicCandidates.given(matched[1]))
+        column, candidates = (None, None) if matched is None else matched
+        needed: dict[str, Any] = {"column": column, "candidates": candidates, "number": number, "between": between}
         return self.found([self.asked("units", unit=unit, groups=groups, **needed)])[0]
 
     def where(self, conditions: Sequence[tuple[str, Any]]) -> Opened:

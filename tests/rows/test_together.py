@@ -53,7 +53,7 @@ def asked_of(table: Opened, held: dict[str, list[Any]]) -> tuple[list[Any], list
         name = f"c{at}"
         asked += [table.asked("count", unit="who", column=name, candidates=range(20 + at))]
         expected += [[[units_with(held, (name, value)) for value in range(20 + at)]]]
-        asked += [table.asked("units", unit="who", number=table.table.column(name), between=(at, at))]
+        asked += [table.asked("units", unit="who", number=name, between=(at, at))]
         expected += [[units_with(held, (name, at))]]
     asked += [table.asked("count", unit="who", column="city", candidates=CITIES[::-1])]
     expected += [[[units_with(held, ("city", city)) for city in CITIES[::-1]]]]

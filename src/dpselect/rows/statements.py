@@ -18,7 +18,7 @@ from dpselect import summaries
 from dpselect.formats import Format
 from dpselect.rows.columns import Amount, Column, Condition, Grouping, Progress, check_match, check_numeric
 from dpselect.rows.row_rules import Dialect, Number, RowValue, Unit, Value, Within, rule, unit_rule
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
+from dpselect.summaries import CandidateKind, CountsOf, NamesOf, PublicCandidates, PublicCondition, TotalsOf, ValuesIn
 
 Read = RowValue | tuple[Column, PublicCandidates] | None
 """What is read from a row: a value, one of a public list in a column, or nothing."""
@@ -155,16 +155,10 @@ def is_interval(listed: PublicCandidates) -> bool:
     return isinstance(listed.values, range) and listed.values.step == 1
 
 
-def count(
-    *,
-    unit: Column,
-    column: Column,
-    candidates: PublicCandidates,
-    grouping: Grouping | None = None,
-    max_values_per_unit: int | None = None,
-) -> Statement:
+def count(scan: CountsOf, *, unit: Column, column: Column, grouping: Grouping | None = None) -> Statement:
     """How many units have each candidate. Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``."""
-    most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
+    candidates, most = scan.candidates, scan.max_values_per_unit
+    most = None if most is None or most >= len(candidates) else most
     keys = [*_parts(grouping), "what"]
 
     def body(dialect: Dialect, rows: str) -> str:
@@ -182,19 +176,15 @@ def count(
 
 
 def total(
-    *,
-    unit: Column,
-    column: Column | None = None,
-    candidates: PublicCandidates | None = None,
-    amount: Amount,
-    grouping: Grouping | None = None,
+    scan: TotalsOf, *, unit: Column, column: Column, number: Column, grouping: Grouping | None = None
 ) -> Statement:
     """Sums of the units' clipped amounts, for each candidate or in all. Proof: ``proofs/clipped_sums.md``.
 
     All sums are of whole numbers, so that their order does not matter.
     """
-    matched = None if column is None or candidates is None else (column, candidates)
-    check_numeric(amount.column)
+    candidates, amount = scan.candidates, Amount(number, scan.clip.scale, scan.clip.lower, scan.clip.upper)
+    matched = None if candidates is None else (column, candidates)
+    check_numeric(number)
     keys = [*_parts(grouping), *([] if matched is None else ["what"])]
 
     def body(dialect: Dialect, rows: str) -> str:
@@ -219,15 +209,13 @@ def saturated(number: str, dialect: Dialect) -> str:
     return f"CAST(GREATEST({low}, LEAST({high}, {number})) AS BIGINT)"
 
 
-def gather(
-    *, unit: Column, column: Column, domain: PublicDomain, max_rows_per_unit: int, grouping: Grouping | None = None
-) -> Statement:
+def gather(scan: ValuesIn, *, unit: Column, column: Column, grouping: Grouping | None = None) -> Statement:
     """Numbers clipped into the domain, at most so many of each unit in each group. Proof: ``proofs/unit_values.md``."""
     check_numeric(column)
-    parts = _parts(grouping)
+    domain, parts = scan.domain, _parts(grouping)
 
     def body(dialect: Dialect, rows: str) -> str:
-        few = dialect.few_rows(_within_groups(dialect, rows, grouping), ["who", *parts], max_rows_per_unit)
+        few = dialect.few_rows(_within_groups(dialect, rows, grouping), ["who", *parts], scan.max_rows_per_unit)
         low, high = dialect.double(domain.lower), dialect.double(domain.upper)
         clipped = f"GREATEST({low}, LEAST({high}, what)) AS value"
         return f"SELECT {', '.join([*parts, clipped])} FROM ({few}) AS few"
@@ -235,28 +223,23 @@ def gather(
     def summary(found: Found) -> list[summaries.UnitValues]:
         values = np.asarray(found["value"], np.float64)
         each_group = [slice(None)] if grouping is None else _of_groups(found, grouping)
-        about: dict[str, Any] = {"domain": domain, "max_rows_per_unit": max_rows_per_unit}
+        about: dict[str, Any] = {"domain": domain, "max_rows_per_unit": scan.max_rows_per_unit}
         return [summaries.UnitValues(values[some], **about) for some in each_group]
 
     return Statement(**_reads(unit, grouping, what=Number(column)), body=body, summary=summary)
 
 
 def units(
-    *,
-    unit: Column,
-    matched: tuple[Column, PublicCandidates] | None = None,
-    number: Column | None = None,
-    between: tuple[int | float, int | float] | None = None,
-    grouping: Grouping | None = None,
+    scan: PublicCondition, *, unit: Column, column: Column, number: Column | None, grouping: Grouping | None = None
 ) -> Statement:
-    """How many units have a row that a question can use. Proof: ``proofs/usable_units.md``.
+    """How many units have a row that a question can use: with a `number`, if one is given.
 
-    It needs what is given of these: in one column a candidate, in another a number, and that one between two ends.
+    Proof: ``proofs/usable_units.md``.
     """
-    value: Read = None
+    matched, value = None if scan.candidates is None else (column, scan.candidates), None
     if number is not None:
         check_numeric(number)
-        value = Number(number) if between is None else Within(number, *between)
+        value = Number(number) if scan.between is None else Within(number, *scan.between)
     parts = _parts(grouping)
 
     def body(dialect: Dialect, rows: str) -> str:
@@ -270,15 +253,13 @@ def units(
     return Statement(**read, body=body, summary=summary, places=_places(grouping, 1, None))
 
 
-def names(
-    *, unit: Column, column: Column, kind: CandidateKind, max_values_per_unit: int, grouping: Grouping | None = None
-) -> Statement:
+def names(scan: NamesOf, *, unit: Column, column: Column, grouping: Grouping | None = None) -> Statement:
     """How many units have each value that occurs. Proof: ``proofs/unknown_candidates.md``, claim 1."""
+    kind, keys = scan.kind, [*_parts(grouping), "what"]
     check_match(column, kind, argument="kind")
-    keys = [*_parts(grouping), "what"]
 
     def body(dialect: Dialect, rows: str) -> str:
-        return _numbered(_few_values(dialect, rows, grouping, kind, max_values_per_unit), keys)
+        return _numbered(_few_values(dialect, rows, grouping, kind, scan.max_values_per_unit), keys)
 
     def summary(found: Found) -> list[summaries.NameCounts]:
         values, counts = found["what"], np.array(found["number"], np.int64)

@@ -17,7 +17,7 @@ from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidPar
 from dpselect.formats import Format
 from dpselect.privacy import EACH_ROW, is_each_row
 from dpselect.rows import columns, statements
-from dpselect.rows.columns import Amount, Column, Condition, Grouping, Holds, Progress
+from dpselect.rows.columns import Column, Condition, Grouping, Holds, Progress
 from dpselect.rows.duckdb.cells import compared
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import Engine, Statement, batches, filtered, together
@@ -203,28 +203,25 @@ class ColumnRows:
         rows, column, unit = self.rows, self.column, self.rows.unit_column
         listed: PublicCandidates | None = None
         match scan:
-            case summaries.CountsOf(listed, most, argument):
+            case summaries.CountsOf(listed, _, argument):
                 rows.check_listed(column, listed, argument=argument)
-                most = None if unit.each_row else most
-                asked = partial(statements.count, column=column, candidates=listed, max_values_per_unit=most)
+                asked = partial(statements.count, replace(scan, max_values_per_unit=None) if unit.each_row else scan)
             case summaries.TotalsOf(clip, listed):
                 name = "column" if listed is None else "sum"
-                summed = column if listed is None else rows.check(clip.column, argument=name)
+                number = column if listed is None else rows.check(clip.column, argument=name)
                 if listed is not None:
                     rows.check_listed(column, listed)
-                columns.check_numeric(summed, argument=name)
-                columns.check_near(summed, *clip.ends, argument=name)
-                about: dict[str, Any] = {"column": None if listed is None else column, "candidates": listed}
-                about |= {"amount": Amount(summed, clip.scale, clip.lower, clip.upper)}
-                asked = partial(statements.total, **about)
-            case summaries.ValuesIn(domain, most):
-                number = self._of_days() if domain.dated else column
-                columns.check_numeric(number)
-                columns.check_near(number, domain.lower, *([] if domain.is_open else [domain.upper]))
-                asked = partial(statements.gather, column=number, domain=domain, max_rows_per_unit=most)
-            case summaries.NamesOf(kind, most):
-                asked = partial(statements.names, column=column, kind=kind, max_values_per_unit=most)
-            case summaries.PublicCondition(candidates, is_number, is_date, between, summed):
+                columns.check_numeric(number, argument=name)
+                columns.check_near(number, *clip.ends, argument=name)
+                asked = partial(statements.total, scan, number=number)
+            case summaries.ValuesIn(domain):
+                column = self._of_days() if domain.dated else column
+                columns.check_numeric(column)
+                columns.check_near(column, domain.lower, *([] if domain.is_open else [domain.upper]))
+                asked = partial(statements.gather, scan)
+            case summaries.NamesOf():
+                asked = partial(statements.names, scan)
+            case summaries.PublicCondition(candidates, is_number, is_date, _, summed):
                 if candidates is not None:
                     rows.check_listed(column, candidates)
                 number = column if is_number else None
@@ -232,9 +229,8 @@ class ColumnRows:
                     number = rows.check(summed, argument="sum")
                 elif is_date:
                     number = self._of_days()
-                matched = None if candidates is None else (column, candidates)
-                asked = partial(statements.units, matched=matched, number=number, between=between)
-        return partial(asked, unit=unit, grouping=self._grouping(groups, listed))
+                asked = partial(statements.units, scan, number=number)
+        return partial(asked, unit=unit, column=column, grouping=self._grouping(groups, listed))
 
     def _of_days(self) -> Column:
         columns.check_match(self.column, CandidateKind.DATE, argument="dates")
