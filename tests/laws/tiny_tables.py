@@ -8,7 +8,7 @@ infinities, rows without a unit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
@@ -19,7 +19,6 @@ import polars as pl
 
 from dpselect import Neighbours
 from dpselect.questions.query import Query
-from dpselect.rows.columns import Grouping
 from dpselect.rows.opening import open_table
 from dpselect.rows.table import Rows
 from dpselect.summaries import PublicCandidates
@@ -105,7 +104,7 @@ class _Remembering:
         return [self._read(each) for each in asked]
 
     def _read(self, asked: Any) -> Any:
-        key = (asked.func.__name__, *(_key(each) for each in asked.keywords.values()))
+        key = (asked.func.__name__, *(_key(each) for each in (*asked.args, *asked.keywords.values())))
         if key not in self._known:
             (self._known[key],) = self._table.answers([asked])
         return self._known[key]
@@ -116,8 +115,8 @@ def _key(asked: Any) -> Any:
         return tuple(asked)
     if isinstance(asked, tuple):
         return tuple(map(_key, cast("tuple[Any, ...]", asked)))
-    if isinstance(asked, Grouping):
-        return asked.column, tuple(asked.groups), asked.max_groups_per_unit
+    if is_dataclass(asked):
+        return type(asked).__name__, *(_key(getattr(asked, each.name)) for each in fields(asked))
     return asked
 
 

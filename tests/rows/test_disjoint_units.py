@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dpselect.summaries import TotalsOf
 from tests.rows import engines
 from tests.rows.engines import Source
 from tests.rows.laws import ModelTable
@@ -94,10 +95,9 @@ def test_any_two_sets_of_units_add_up(seed: int) -> None:
 
 
 class _ClipsAllTogether(ModelTable):
-    def total(self, **asked: Any) -> Any:
-        amount = asked["amount"]
-        found = super().total(**asked)
-        return [replace(each, totals=np.clip(each.totals, amount.lower, amount.upper)) for each in found]
+    def total(self, scan: TotalsOf, **asked: Any) -> Any:
+        found = super().total(scan, **asked)
+        return [replace(each, totals=np.clip(each.totals, scan.clip.lower, scan.clip.upper)) for each in found]
 
 
 def test_the_law_can_fail() -> None:
