@@ -16,7 +16,7 @@ import dpselect as dps
 from dpselect import Format
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITERS, ENCODINGS
-from dpselect.rows.files import csv_lines, lines
+from dpselect.rows.files import lines
 from dpselect.rows.files.lines import Reading
 from tests.formats.reading import counts, counts_in_groups, numbers, written
 
@@ -248,9 +248,9 @@ def test_progress_counts_the_bytes_of_the_file(ending: str, tmp_path: Path) -> N
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(gzipped(content) if ending else content)
     done: list[int] = []
-    columns = csv_lines.read_columns(str(path), Shown("t"))
+    columns = lines.read_columns(str(path), Shown("t"))
     reading = Reading(str(path), columns, columns, advance=done.append)
-    rows = sum(len(batch[0]) for batch in csv_lines.rows(reading))
+    rows = sum(len(batch[0]) for batch in lines.rows(reading))
     assert (rows, sum(done)) == (50_000, path.stat().st_size)
 
 
@@ -258,9 +258,9 @@ def test_the_header_and_the_rows_are_read_in_the_same_dialect(tmp_path: Path) ->
     path = tmp_path / "t.csv"
     path.write_bytes("unit|v,|w\n1|2|ö\n".encode("utf-16"))
     declared = Format(delimiter="|", encoding="utf-16")
-    columns = csv_lines.read_columns(str(path), Shown("t"), declared)
+    columns = lines.read_columns(str(path), Shown("t"), declared)
     assert [column.name for column in columns] == ["unit", "v,", "w"]
-    (batch,) = csv_lines.rows(Reading(str(path), [columns[2], columns[0]], columns, declared))
+    (batch,) = lines.rows(Reading(str(path), [columns[2], columns[0]], columns, declared))
     assert [column.to_pylist() for column in batch] == [["ö"], ["1"]]
 
 

@@ -29,8 +29,8 @@ pytestmark = engines.deprecations
 ROWS = pa.table({"unit": [f"{SECRET}{row}" for row in range(9)], "value": [row % 3 * 1.0 for row in range(9)]})
 
 BROKEN = {
-    "csv": "files.csv_lines._field",
-    "csv-glob": "files.csv_lines._fields_of_lines",
+    "csv": "files.lines._field",
+    "csv-glob": "files.lines._fields_of_lines",
     "json": "files.json_lines._divided",
     "json-glob": "files.json_lines._divided",
     "parquet": "files.typed_files._plan",
@@ -144,7 +144,7 @@ def test_the_command_line_ends_with_the_status_of_the_unforeseen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = engines.PLACERS["csv"](ROWS, tmp_path)
-    breaks(monkeypatch, "files.csv_lines._field", "TypeError")
+    breaks(monkeypatch, "files.lines._field", "TypeError")
     arguments = [
         "median",
         source.given,

@@ -84,12 +84,14 @@ def _opened(path: str, shown: Shown, declared: Format) -> Generator[tuple[dict[s
     reader.read()
     with closing(reader.wb) as book:
         book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
-        rows = _rows_of(book, _chosen(book, shown, declared.sheet), declared.header_row)
-        yield _names(next(rows), shown, declared.header_row), rows
+        rows = _rows_of(book, _chosen(book, shown, declared.sheet))
+        wanted, nothing = declared.header_row, dict[int, Any]()
+        number, header = next((row for row in rows if row[0] >= wanted), (0, nothing))
+        yield _names(header if number == wanted else nothing, shown, wanted), (row for _, row in rows)
 
 
-def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
-    """The rows of a sheet that have cells; the first one is the header, so it is empty if there is no such row.
+def _rows_of(book: Any, sheet: Any) -> Iterator[tuple[int, Row]]:
+    """The rows of a sheet that have cells, with their numbers.
 
     openpyxl's own loop goes through all rows that are missing, warns of what stands beside the rows, or stops there.
     """
@@ -97,17 +99,10 @@ def _rows_of(book: Any, sheet: Any, header: int) -> Iterator[Row]:
     with sheet._get_source() as source:
         parser = library.WorkSheetParser(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
         parser.parse_cell = partial(_cell, parser.parse_cell)
-        had_header = False
         for element in (each for _, each in library.iterparse(source) if each.tag == library.ROW_TAG):
             number, cells = parser.parse_row(element)
             element.clear()
-            if number > header and not had_header:
-                yield {}
-            had_header = had_header or number >= header
-            if number >= header:
-                yield {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in cells}
-        if not had_header:
-            yield {}
+            yield number, {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in cells}
 
 
 def _cell(read: Callable[[Any], Any], element: Any) -> Any:
@@ -139,23 +134,14 @@ def _text(cell: Any) -> str | None:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, int | float):
-            return _date(value, cell) if _shows_dates(cell.number_format) else _number(value)
+            if value >= 1 and _shows_dates(cell.number_format):
+                with suppress(*_UNCONVERTED):  # there may be no such date
+                    found = import_module("openpyxl.utils.datetime").from_excel(value, cell.parent.parent.epoch)
+                    rounded = found + timedelta(microseconds=500_000)  # a part of a second may reach the next year
+                    return _moment(rounded.replace(microsecond=0))
+            return str(int(value)) if abs(value) < EXACT and value == int(value) else repr(value)
         return _moment(value) if isinstance(value, datetime) else str(value)  # some programs write dates as text
     return None
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if abs(value) < EXACT and value == int(value) else repr(value)
-
-
-def _date(days: float, cell: Any) -> str:
-    """The date with this number; the number itself if there is none, as for times without a date."""
-    try:
-        found = import_module("openpyxl.utils.datetime").from_excel(days, cell.parent.parent.epoch)
-        rounded = found + timedelta(microseconds=500_000)  # a part of a second may reach the next year
-    except _UNCONVERTED:
-        return _number(days)
-    return _moment(rounded.replace(microsecond=0)) if days >= 1 else _number(days)
 
 
 def _moment(value: datetime) -> str:

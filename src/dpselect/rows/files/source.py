@@ -38,8 +38,8 @@ _OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("she
 class FileKind(Enum):
     """A kind of file: its endings, reader, first bytes, what errors call it, and the words of a format that fit it."""
 
-    CSV = (".csv .txt", "csv_lines", b"", "a CSV file", _OF_LINES, "CSV files")
-    TAB_SEPARATED = (".tsv .tab", "csv_lines", b"", "a file of tab-separated values", _OF_LINES, "tab-separated values")
+    CSV = (".csv .txt", "lines", b"", "a CSV file", _OF_LINES, "CSV files")
+    TAB_SEPARATED = (".tsv .tab", "lines", b"", "a file of tab-separated values", _OF_LINES, "tab-separated values")
     PARQUET = (".parquet", "typed_files", b"PAR1", "a Parquet file", _OF_TYPES, "Parquet files")
     ARROW = (".arrow .feather .ipc", "typed_files", b"ARROW1", "an Arrow file", _OF_TYPES, "Arrow files")
     ORC = (".orc", "typed_files", b"ORC", "an ORC file", _OF_TYPES, "ORC files")
