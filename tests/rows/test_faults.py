@@ -36,7 +36,7 @@ BROKEN = {
     "parquet": "files.typed_files._plan",
     "parquet-glob": "files.typed_files.plain_batches",
     "delta": "frames.frame._width",
-    "iceberg": "frames.frame._files",
+    "iceberg": "frames.frame.plain_batches",
     "arrow": "frames.frame.plain_batches",
     "batch": "frames.frame.sliced",
     "stranger": "frames.frame.first_of",

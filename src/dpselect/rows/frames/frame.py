@@ -53,15 +53,18 @@ _LONGEST = 1 << 20
 """Bytes of text in a relation. Longer text is left out; otherwise it would decide whether DuckDB can answer."""
 _PLAIN_FEATURES = frozenset({"timestampNtz"})
 """What a reader of the files alone may leave to them."""
-_LOG = "Its log is damaged, needs a later version of deltalake, or is in a folder whose name has a % sign."
-_GONE = "One of its files is damaged or gone."
+_DELTA = (
+    "One of its files is damaged or gone, or its log is damaged, needs a later version of deltalake, or is in a folder"
+    " whose name has a % sign."
+)
 _NOT_TEXT = (
     "The table has deletion vectors or mapped columns, and the reader of those stops at text that is not UTF-8."
     " Write the files anew without them, in Spark: REORG TABLE ... APPLY (PURGE)."
 )
-_DELETES = "It may have equality deletes, which pyiceberg cannot apply: compact it, in Spark by rewrite_data_files."
-_BY_DELTALAKE, _BY_PYICEBERG = "a table that deltalake can read", "a table that pyiceberg can read"
-_ICEBERG = "<Iceberg table>"
+_ICEBERG = (
+    "One of its files is damaged or gone, or it has equality deletes, which pyiceberg cannot apply: compact it, in"
+    " Spark by rewrite_data_files."
+)
 
 Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
 """The present Arrow schema of a table, and what reads some of its columns, by name; others may come with them."""
@@ -226,40 +229,31 @@ def of_delta(given: Any) -> Frame:
         given: the table's folder, whose newest version each question reads; or a ``deltalake.DeltaTable``, which stays
             at the version that it has.
     """
-
-    def now() -> Now:
-        table = _delta(given, shown)
-        with reading(shown, hint=_LOG, expected=_BY_DELTALAKE):
-            features = set(table.protocol().reader_features or ()) - _PLAIN_FEATURES
-            # Else the files that its log lists hold exactly its rows, under the names of its columns.
-            if features or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
-                schema = pa.RecordBatchReader.from_stream(table.scan()).schema
-                return _without_text(schema), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
-            dataset = table.to_pyarrow_dataset()
-        return dataset.schema, lambda names: _of_files(dataset, names, shown)
-
-    def known_as() -> str:
-        table = _delta(given, shown)
-        return f"<Delta table {table.metadata().id}, version {table.version()}>"
-
-    shown = repr(given) if isinstance(given, str) else "<Delta table>"
-    # A folder names itself.
-    name = None if isinstance(given, str) else unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
-    found = Frame.of(shown, now, known_as=known_as, table_name=name, hint=_GONE, expected=_BY_DELTALAKE)
-    columns = [replace(each, hint=_NOT_TEXT) if each.holds is Holds.OTHER else each for each in found.columns]
-    return replace(found, columns=tuple(columns))
-
-
-def _delta(given: Any, shown: str) -> Any:
-    """The table at a path; a table as it is."""
-    if not isinstance(given, str):
-        return given
     try:
         library = import_module("deltalake")
     except ImportError:
         raise MissingExtraError("Delta tables", "delta") from None
-    with reading(shown, hint=_LOG, expected=_BY_DELTALAKE):
-        return library.DeltaTable(Path(given).absolute())
+
+    def now() -> Now:
+        table = library.DeltaTable(Path(given).absolute()) if isinstance(given, str) else given
+        features = set(table.protocol().reader_features or ()) - _PLAIN_FEATURES
+        # Else the files that its log lists hold exactly its rows, under the names of its columns.
+        if features or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
+            schema = pa.RecordBatchReader.from_stream(table.scan()).schema
+            return _without_text(schema), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
+        dataset = table.to_pyarrow_dataset()
+        return dataset.schema, lambda names: _of_files(dataset, names, shown)
+
+    def known_as() -> str:
+        return f"<Delta table {given.metadata().id}, version {given.version()}>"
+
+    shown, about = repr(given), dict[str, Any]()  # a folder names itself
+    if not isinstance(given, str):
+        shown, name = "<Delta table>", unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
+        about = {"known_as": known_as, "table_name": name}
+    found = Frame.of(shown, now, hint=_DELTA, expected="a table that deltalake can read", **about)
+    columns = [replace(each, hint=_NOT_TEXT) if each.holds is Holds.OTHER else each for each in found.columns]
+    return replace(found, columns=tuple(columns))
 
 
 def _without_text(schema: Any) -> Any:
@@ -292,33 +286,27 @@ def of_iceberg(table: Any) -> Frame:
     """
 
     def now() -> Now:
-        return table.schema().as_arrow(), read
+        tasks = list(table.scan().plan_files())  # the data files, with the deletes that apply to each
 
-    def read(names: list[str]) -> Iterator[RecordBatch]:
-        scan = table.scan(selected_fields=tuple(names))
-        arrow = import_module("pyiceberg.io.pyarrow")
-        scanned = arrow.ArrowScan(table.metadata, table.io, scan.projection(), scan.row_filter)
-        for task in _files(scan):
-            yield from scanned.to_record_batches([task])
+        def read(names: list[str]) -> Iterator[RecordBatch]:
+            projected = table.scan(selected_fields=tuple(names)).projection()
+            arrow = import_module("pyiceberg.io.pyarrow")
+            scanned = arrow.ArrowScan(table.metadata, table.io, projected, table.scan().row_filter)
+            for task in tasks:
+                yield from scanned.to_record_batches([task])
+
+        return table.schema().as_arrow(), read
 
     def known_as() -> str:
         return f"<Iceberg table {table.metadata.table_uuid}, snapshot {table.metadata.current_snapshot_id}>"
 
     def rows() -> int:
-        return sum(task.file.record_count for task in _files(table.scan()))  # also those that were deleted since
+        return sum(task.file.record_count for task in table.scan().plan_files())  # also those that were deleted since
 
     name = table.name()
     called = None if name[0] == "static-table" else ".".join(name)  # opened by the path of its metadata, which follows
-    about = {"table_name": called, "hint": _GONE, "expected": _BY_PYICEBERG}
-    found = Frame.of(_ICEBERG, now, rows=rows, known_as=known_as, **about)
-    _files(table.scan())
-    return found
-
-
-def _files(scan: Any) -> list[Any]:
-    """The data files with the deletes that apply to each."""
-    with reading(_ICEBERG, hint=_DELETES, expected=_BY_PYICEBERG):
-        return list(scan.plan_files())
+    about = {"table_name": called, "hint": _ICEBERG, "expected": "a table that pyiceberg can read"}
+    return Frame.of("<Iceberg table>", now, rows=rows, known_as=known_as, **about)
 
 
 def frame_source(frame: object) -> Source | None:
