@@ -213,18 +213,12 @@ def _text(value: Any) -> str | None:
         if plain is None:
             is_date = issubclass(type(value), date) and not issubclass(type(value), datetime)
             return date.isoformat(value) if is_date else str(value) if type(value) is UUID else None
-        if isinstance(plain, str):
-            return plain
-        if isinstance(plain, bool):
-            return "true" if plain else "false"
-        return _digits(plain)
+        if isinstance(plain, str | bool):
+            return plain if isinstance(plain, str) else str(plain).lower()
+        double = _double(plain)
+        if not isfinite(double):  # NaN, an infinity, or beyond all doubles: writing its digits may take very long
+            return repr(double) if plain == double else None
+        whole = int(plain)
+        return str(whole) if whole == plain else repr(double)
     except Exception:  # noqa: BLE001 - see above
         return None
-
-
-def _digits(number: Number) -> str | None:
-    double = _double(number)
-    if not isfinite(double):  # NaN, an infinity, or beyond all doubles: writing its digits may take very long
-        return repr(double) if number == double else None
-    whole = int(number)
-    return str(whole) if whole == number else repr(double)
