@@ -138,11 +138,7 @@ def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
 _DAMAGED = "It is cut off, damaged or encrypted, or was changed while it was read."
 _TABLES = (
     ("_delta_log", "a Delta", "give Dataset the folder that contains _delta_log (extra: delta)"),
-    (
-        os.path.join("metadata", "*.metadata.json*"),
-        "an Iceberg",
-        "give Dataset the table of its catalogue, pyiceberg's catalog.load_table(name) (extra: iceberg)",
-    ),
+    ("metadata/*.metadata.json*", "an Iceberg", "give Dataset pyiceberg's catalog.load_table(name) (extra: iceberg)"),
     (".hoodie", "a Hudi", "give Dataset spark.read.format('hudi').load(folder)"),
 )
 """Of each table format the sign of its log, its name, and what to give for the rows that count."""
@@ -189,8 +185,7 @@ def found(source: object) -> tuple[str, tuple[File, ...]]:
         return f"<{len(paths)} files>", _listed([str(path) for path in paths])
     if not paths or not text or "\0" in text:
         raise InvalidDataError("source", source, "the path of a file, a list of paths, or a glob")
-    parts = _as_a_whole(text) if os.path.isdir(text) else None
-    parts = dict.fromkeys(_matching_files(text), ()) if parts is None else parts
+    parts = _in_folder(text) if os.path.isdir(text) else dict.fromkeys(_matching_files(text), ())
     files = list[File]()
     for path, above in parts.items():
         which = f" (file {len(files) + 1} of {len(parts)} in sorted order)" if len(parts) > 1 else ""
@@ -218,18 +213,20 @@ def _identity(path: str) -> object:
     return (about.st_dev, about.st_ino) if about.st_ino else os.path.realpath(path)  # some systems have no numbers
 
 
-def _as_a_whole(folder: str) -> dict[str, Above] | None:
+def _in_folder(folder: str) -> dict[str, Above]:
     """All files in folders such as ``year=2026/month=11``, or links to them; or those that Spark wrote to its end.
 
-    None if it is no such folder. Spark leaves empty files beside others.
+    Any other folder is refused. Spark leaves empty files beside others.
     """
+    refused = partial(InvalidDataError, "source", Shown(repr(folder)))
+    _refuse_tables_of_formats([File(folder, Shown(repr(folder)))])
     is_done = os.path.isfile(os.path.join(folder, "_SUCCESS"))
     with os.scandir(folder) as entries:
         is_divided = any(entry.is_dir() and _PARTITION.fullmatch(entry.name) for entry in entries)
     if not is_done and not is_divided:
-        return None
-    refused = partial(InvalidDataError, "source", Shown(repr(folder)))
-    _refuse_tables_of_formats([File(folder, Shown(repr(folder)))])
+        globs = [os.path.join(folder, f"*{ending}") for ending in ENDINGS if any(Path(folder).glob(f"*{ending}"))]
+        hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
+        raise refused("a file, not a folder", hint)
     parts: dict[object, tuple[str, Above]] = {}
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(folders) if is_divided else []
@@ -259,11 +256,6 @@ def _as_a_whole(folder: str) -> dict[str, Above] | None:
 def _matching_files(source: str) -> list[str]:
     if os.path.isfile(source):
         return [source]
-    if os.path.isdir(source):
-        _refuse_tables_of_formats([File(source, Shown(repr(source)))])
-        globs = [os.path.join(source, f"*{ending}") for ending in ENDINGS if any(Path(source).glob(f"*{ending}"))]
-        hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
-        raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", hint)
     got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
     if any(wildcard in source for wildcard in "*?["):
         files = dict[object, str]()
