@@ -25,6 +25,7 @@ from dpselect.rows.duckdb.arrow import (
     Array,
     between,
     computed,
+    decoded,
     matches,
     of_numpy,
     pa,
@@ -52,10 +53,8 @@ def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tup
     """The keys of the first line, in alphabetical order. It is never quoted: it is the first person's row."""
     with closing(opened(path)) as text:
         line, _ = lines.header_and_rest(text, shown)
-    try:
-        found = _row(line.decode())
-    except UnicodeDecodeError:
-        found = None
+    written = decoded(line)
+    found = None if written is None else _row(written)
     if found is None:
         hint = "Write one object on each line, not a list of objects, and not one object over several lines."
         raise InvalidDataError("source", shown, "a first line in UTF-8 with one JSON object", hint)
@@ -95,26 +94,21 @@ def rows(asked: Reading) -> Iterator[list[Array]]:
 def _divided(
     block: bytes, has_fields: bool
 ) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64], list[tuple[int, str | None]]]:
-    """The lines that are easy to read, where they end, and their places; and the others, None if too long or not UTF-8.
+    """The lines that are easy to read, where they end, and their places; and the others, None if not UTF-8.
 
     If keys of objects within the lines are asked for, which `has_fields` says, none is easy.
     """
     raw = np.frombuffer(block, np.uint8)
     offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
     every = valid_text(between(block, offsets))
-    easy, length = true_at(matches(every, _EASY)), np.diff(offsets) - 1
-    easy &= not has_fields
-    if length.max() > lines.LONGEST_LINE:
-        fits = length - ((length > 0) & (raw[offsets[1:] - 2] == ord("\r"))) <= lines.LONGEST_LINE
-        every = computed("if_else", of_numpy(fits), every, pa.scalar(None, pa.large_string()))
-        easy &= fits
+    length = np.diff(offsets)
+    easy = true_at(matches(every, _EASY)) & (length <= lines.LONGEST_LINE) & (not has_fields)
     if easy.all():
         return block, offsets[1:] - 1, np.arange(easy.size), []
-    kept = computed("array_filter", every, of_numpy(easy))
     others = computed("array_filter", every, of_numpy(~easy)).to_pylist()
     hard = zip(np.flatnonzero(~easy).tolist(), others, strict=True)
-    joined = "".join(kept.to_pylist()).encode()
-    return joined, np.cumsum(np.diff(offsets)[easy]) - 1, np.flatnonzero(easy), list(hard)
+    joined = raw[np.repeat(easy, length)].tobytes()
+    return joined, np.cumsum(length[easy]) - 1, np.flatnonzero(easy), list(hard)
 
 
 def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> list[Array]:
@@ -155,7 +149,7 @@ def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> 
 
 def _row(line: str) -> dict[str, Any] | None:
     """The object in a line; None if it is to be left out. Numbers are the text as written."""
-    if _depth(line) > DEEPEST:
+    if _depth(line) > DEEPEST or len(line.encode().removesuffix(b"\n").removesuffix(b"\r")) > lines.LONGEST_LINE:
         return None
     try:
         row: dict[str, Any] = _READER.decode(line)

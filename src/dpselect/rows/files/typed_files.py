@@ -7,7 +7,6 @@ and SPSS, does, so each byte is asked for as a character of Latin-1, and each te
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -178,12 +177,11 @@ def _of_statistics(path: str, names: Sequence[str]) -> Batches:
 
 def _encoding(path: str, about: Any) -> str:
     """Of the text in the file. Stata has none that is said: it is UTF-8 from version 14 on, and Windows' before."""
-    encoding = about.file_encoding
-    if _ending(path) == ".dta":
-        with open(path, "rb") as file:
-            start = file.read(31)
-        encoding = "utf-8" if start[:11] == b"<stata_dta>" and start[28:31] >= b"118" else "cp1252"
-    return codecs.lookup(encoding).name
+    if _ending(path) != ".dta":
+        return about.file_encoding
+    with open(path, "rb") as file:
+        start = file.read(31)
+    return "utf-8" if start[:11] == b"<stata_dta>" and start[28:31] >= b"118" else "cp1252"
 
 
 def _in_arrow(cells: list[Any], type_: Any, encoding: str, path: str) -> Array:
