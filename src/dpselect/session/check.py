@@ -309,10 +309,12 @@ class _Look:
         return {**reasons, f"no {called} as it is written here": "true"}
 
     def _written_in(self, name: str) -> Written:
-        column, kind, last = self.columns[name], self._kinds[name], len(self._reasons[name]) - 1
-        shape, is_read = f"text_{name}", f"why_{name} IS NULL"
-        if kind is not CandidateKind.TEXT:
-            is_read = f"is_{name} IS NOT NULL"
+        about = self.columns[name], self._kinds[name], self._lists.get(name)
+        column, kind, _ = about
+        if column.holds not in TEXTS:
+            return Written(*about, {}, [])
+        shape, last = f"text_{name}", len(self._reasons[name]) - 1
+        is_read = f"why_{name} IS NULL" if kind is CandidateKind.TEXT else f"is_{name} IS NOT NULL"
         if kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
             shape = f"regexp_replace(regexp_replace({shape}, '[0-9]', '0', 'g'), '0{{5,}}', '0000', 'g')"
         found = self._sql(
@@ -320,10 +322,10 @@ class _Look:
             f" ({is_read} OR why_{name} = {last}) AND length(text_{name}) < {LONGEST} GROUP BY 1, {shape}"
             f" ORDER BY n DESC, min(nth) LIMIT {_WAYS}"
         ).fetchall()
-        if column.holds not in TEXTS or (len(found) == _WAYS and kind is not CandidateKind.TEXT):  # some are not known
+        if len(found) == _WAYS and kind is not CandidateKind.TEXT:  # others may be written in ways that are not known
             found = []
         unread = {text: rows for is_read, rows, text in found if not is_read}
-        return Written(column, kind, self._lists.get(name), unread, [text for is_read, _, text in found if is_read])
+        return Written(*about, unread, [text for is_read, _, text in found if is_read])
 
     def of_rows(self) -> Iterator[str]:
         """What is said of lines that are no rows, of rows without a unit, and of units that may be no people."""
