@@ -15,7 +15,7 @@ from dpselect.checks import delta_below_one, positive_count, whole_or_double_bou
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import words
-from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful, from_rows
+from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful
 
 if TYPE_CHECKING:
     from numpy import int64
@@ -78,7 +78,7 @@ class Count(Question, name="count"):
         if self.column is None and (listed is not None or between is not None):
             raise InvalidParameterError("column", None, "the name of the column that the condition is about")
         if self.column is not None and listed is None and between is None:
-            hint = "Without a column, every unit is words.counted. A histogram counts the units with each value."
+            hint = "Without a column, every unit is counted. A histogram counts the units with each value."
             raise InvalidParameterError("candidates", None, "values of the column, or two numbers (`between`)", hint)
         if listed is not None and len(listed) > MOST_VALUES:
             got, hint = Shown(f"<{len(listed):,} {listed.kind}>"), "The certificate names each of them."
@@ -328,8 +328,8 @@ class InBins(NumbersQuestion):
         return noisy, words.released_count(sum(noisy.tolist()))
 
     @classmethod
-    def origin(cls, release: words.Planned) -> str:
-        return from_rows(release, words.counted(release.candidates["count"], "bin"))
+    def among(cls, release: words.Planned) -> str:
+        return words.counted(release.candidates["count"], "bin")
 
 
 class Density(InBins, name="density"):

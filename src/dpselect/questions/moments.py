@@ -18,19 +18,9 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.question import Columns, NumbersQuestion, are_whole, from_rows
+from dpselect.questions import words
+from dpselect.questions.question import Columns, NumbersQuestion, are_whole
 from dpselect.questions.wording import rounded_up, units_of
-from dpselect.questions.words import (
-    CONFIDENCE,
-    Drawn,
-    NoisyUnits,
-    Planned,
-    Terms,
-    Value,
-    as_text,
-    is_number,
-    released_count,
-)
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -111,25 +101,25 @@ class Moment(NumbersQuestion):
 
     def units_by(self, noisy: list[int]) -> int:
         """The number of units by noisy sums, rounded down; at least 0."""
-        return released_count(sum(noisy) // self.whole)
+        return words.released_count(sum(noisy) // self.whole)
 
     @abstractmethod
     def moment(self, noisy: list[int]) -> float:
         """The moment by noisy sums."""
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> words.Terms:
         """The bound is that of the mean, or of the variance up to a smaller term, times the released number of units.
 
         Proof: ``proofs/moments.md``, claims 4 to 6.
         """
         noise, sums = self.mechanism, self.degree + 1
-        units_within = -(-noise.total_error_bound(sums, CONFIDENCE) // self.whole)
+        units_within = -(-noise.total_error_bound(sums, words.CONFIDENCE) // self.whole)
         if not units_within <= 2**53:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful answer")
-        within: int | Fraction = noise.error_bound(CONFIDENCE, size=sums)
+        within: int | Fraction = noise.error_bound(words.CONFIDENCE, size=sums)
         if self.degree == 1:
-            exponent = Fraction(-math.log1p(-CONFIDENCE) * (1.0 + 1e-12))
+            exponent = Fraction(-math.log1p(-words.CONFIDENCE) * (1.0 + 1e-12))
             within = min(within, exponent * noise.sensitivity / Fraction(noise.epsilon) + 1)
         moved = fraction_up(noise.sensitivity * self.grid.step**self.degree)
         return self.stated(
@@ -138,21 +128,17 @@ class Moment(NumbersQuestion):
             candidates=self.domain.description(),
             error_bound=fraction_up(Fraction(within) * self.width**self.degree / self.whole),
             arguments={"max_rows_per_unit": 1},
-            usable=NoisyUnits(within=units_within),
+            usable=words.NoisyUnits(within=units_within),
         )
 
-    def released(self, summary: summaries.UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
         # All sums together cost epsilon, because the noise is made for all.
         noisy = [self.mechanism.draw(each) for each in self.exact(self.values(summary))]
-        return Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
+        return words.Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
 
     @classmethod
-    def shown(cls, value: Value) -> Value:
+    def shown(cls, value: words.Value) -> words.Value:
         return float(f"{value:.10g}") if isinstance(value, float) else value  # the certificate has all digits
-
-    @classmethod
-    def origin(cls, release: Planned) -> str:
-        return from_rows(release, "all numbers")
 
 
 class Mean(Moment, name="mean"):
@@ -191,11 +177,11 @@ class Mean(Moment, name="mean"):
         return float(self.grid.lower + self.width * share)
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
+    def within(cls, release: words.Planned, bound: float) -> str:
         return _said(cls, release, f"{rounded_up(bound)} / n")
 
     @classmethod
-    def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
+    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claim 5."""
         if units is None or release.error_bound is None:
             return None
@@ -203,12 +189,12 @@ class Mean(Moment, name="mean"):
         return min(width, _up(release.error_bound / units)) if units else width
 
     @classmethod
-    def possible_values(cls, release: Planned) -> tuple[float, float]:
+    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
         return release.candidates["lower"], release.candidates["upper"]
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         lower, upper = self.domain.lower, self.domain.upper
-        return len(values) == 1 and all(is_number(each) and lower <= each <= upper for each in values)
+        return len(values) == 1 and all(words.is_number(each) and lower <= each <= upper for each in values)
 
 
 class Variance(Moment, name="variance"):
@@ -255,12 +241,12 @@ class Variance(Moment, name="variance"):
         return float(self.width**2 * _clamped(square - mean**2, most))
 
     @classmethod
-    def possible_values(cls, release: Planned) -> tuple[float, float]:
+    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
         """At most half of the units are at either bound."""
         return 0.0, _width(release) ** 2 / 4.0
 
     @classmethod
-    def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
+    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claim 6."""
         if units is None or release.error_bound is None:
             return None
@@ -271,12 +257,12 @@ class Variance(Moment, name="variance"):
         return min(width**2 / 4.0, _up(linear + 2.25 * (linear / width) ** 2))
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
+    def within(cls, release: words.Planned, bound: float) -> str:
         return _said(cls, release, f"{rounded_up(bound)} / n + ({rounded_up(1.5 * bound / _width(release))} / n)^2")
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         largest = (self.domain.upper - self.domain.lower) ** 2 / 4.0 * (1.0 + 1e-9)
-        return len(values) == 1 and all(is_number(each) and 0.0 <= each <= largest for each in values)
+        return len(values) == 1 and all(words.is_number(each) and 0.0 <= each <= largest for each in values)
 
 
 class Std(Variance, name="std"):
@@ -305,39 +291,40 @@ class Std(Variance, name="std"):
         return math.sqrt(super().moment(noisy))
 
     @classmethod
-    def possible_values(cls, release: Planned) -> tuple[float, float]:
+    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
         return 0.0, _width(release) / 2.0
 
     @classmethod
-    def value_bound(cls, release: Planned, units: int | None, value: Any) -> float | None:
+    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claim 7."""
         of_square = super().value_bound(release, units, value)
-        if of_square is None or not is_number(value):
+        if of_square is None or not words.is_number(value):
             return None
         least = max(0.0, value**2 - of_square)
         below = value if not least else of_square / (value + math.sqrt(least))
         return _up(max(below, math.sqrt(value**2 + of_square) - value))
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
+    def within(cls, release: words.Planned, bound: float) -> str:
         if isinstance(getattr(release, "value", None), float):
             return super().within(release, bound)
         return f"the square of {super().within(release, bound)}"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return all(map(is_number, values)) and super().possible([each * abs(each) for each in values], units, counts)
+        are_numbers = all(map(words.is_number, values))
+        return are_numbers and super().possible([each * abs(each) for each in values], units, counts)
 
 
-def _said(kind: type[Moment], release: Planned, formula: str) -> str:
+def _said(kind: type[Moment], release: words.Planned, formula: str) -> str:
     """How far a released moment may be from the true one: by the released number n of units, or by a formula with n."""
     units, value = units_of(release), getattr(release, "value", None)  # of what is only planned there is no value
     known = kind.value_bound(release, units, value) if isinstance(units, int) else None
     within, n = (formula, ", n the released number of units") if known is None else (rounded_up(known), "")
-    rounding = f"values rounded to steps of {as_text(release.candidates['step'])}"
+    rounding = f"values rounded to steps of {words.as_text(release.candidates['step'])}"
     return f"the released {kind.called} is within {within} of the true one{n}, {rounding}"
 
 
-def _width(release: Planned) -> float:
+def _width(release: words.Planned) -> float:
     return release.candidates["upper"] - release.candidates["lower"]
 
 

@@ -11,18 +11,8 @@ from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import decimal_fraction, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.question import Columns, NumbersQuestion, Question, are_whole, from_rows, is_whole
-from dpselect.questions.words import (
-    CONFIDENCE,
-    LARGEST_COUNT,
-    Drawn,
-    Planned,
-    Terms,
-    Value,
-    as_text,
-    counted,
-    is_number,
-)
+from dpselect.questions import words
+from dpselect.questions.question import Columns, NumbersQuestion, Question, are_whole, is_whole
 
 _SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
 _STEP = (
@@ -60,9 +50,9 @@ class Between(NumbersQuestion):
         return replace(self, step=step, neighbours=neighbours)
 
     @classmethod
-    def origin(cls, release: Planned) -> str:
-        what, is_grid = release.candidates.get("kind", "numbers"), release.candidates["source"] == "grid"
-        return from_rows(release, f"the {release.candidates['count']:,} {what}" if is_grid else "all numbers")
+    def among(cls, release: words.Planned) -> str:
+        count, what = release.candidates.get("count"), release.candidates.get("kind", "numbers")
+        return super().among(release) if count is None else f"the {count:,} {what}"
 
 
 class Median(Between, name="median"):
@@ -139,10 +129,10 @@ class Median(Between, name="median"):
         same = mechanisms.ExponentialMechanism(
             epsilon=drawn.epsilon, sensitivity=drawn.sensitivity, monotonic=drawn.monotonic
         )
-        return same.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
+        return same.error_bound(self.domain.grid.count, confidence=words.CONFIDENCE)
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> words.Terms:
         return self.stated(
             _ranks_moved(self.mechanism),
             "proofs/quantiles.md",
@@ -151,15 +141,15 @@ class Median(Between, name="median"):
             arguments={"level": self.mechanism.level, "max_rows_per_unit": self.most},
         )
 
-    def released(self, summary: summaries.UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
         drawn = self.mechanism.draw(self.values(summary))
-        return Drawn(self.domain.shown(drawn) if self.domain.dated else drawn)
+        return words.Drawn(self.domain.shown(drawn) if self.domain.dated else drawn)
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
+    def within(cls, release: words.Planned, bound: float) -> str:
         step = release.candidates["step"]
         days = f" day{'s' * (step != 1)}" if "kind" in release.candidates else ""
-        return f"{_near_quantile(release, bound)}, values rounded to steps of {as_text(step)}{days}"
+        return f"{_near_quantile(release, bound)}, values rounded to steps of {words.as_text(step)}{days}"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         return len(values) == 1 and all(map(self.domain.may_hold, values))
@@ -245,7 +235,7 @@ class Quantiles(Between, name="quantiles"):
         )
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> words.Terms:
         mechanism = self.mechanism
         is_joint = mechanism.method == "joint"
         return self.stated(
@@ -279,9 +269,9 @@ class Quantiles(Between, name="quantiles"):
         told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
         return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
-    def released(self, summary: summaries.UnitValues, /) -> Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
         drawn = self.mechanism.draw(self.values(summary))
-        return Drawn([*(map(self.domain.shown, drawn) if self.domain.dated else drawn)])
+        return words.Drawn([*(map(self.domain.shown, drawn) if self.domain.dated else drawn)])
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         levels = self.mechanism.levels
@@ -298,10 +288,10 @@ def _ranks_moved(mechanism: mechanisms.QuantileMechanism | mechanisms.UnboundedQ
     return rank_sensitivity(mechanism.level, values_per_unit=mechanism.values_per_unit, neighbours=mechanism.neighbours)
 
 
-def _near_quantile(release: Planned, bound: float) -> str:
+def _near_quantile(release: words.Planned, bound: float) -> str:
     level = release.arguments["level"]
-    truth = "median" if level == 0.5 else f"{as_text(level)}-quantile"
-    return f"the released {release.column} is within {counted(math.ceil(bound), 'rank')} of the true {truth}"
+    truth = "median" if level == 0.5 else f"{words.as_text(level)}-quantile"
+    return f"the released {release.column} is within {words.counted(math.ceil(bound), 'rank')} of the true {truth}"
 
 
 class UpperBound(NumbersQuestion, name="upper_bound"):
@@ -361,7 +351,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
             neighbours=self.neighbours,
             values_per_unit=self.most,
         )
-        if found.error_bound(CONFIDENCE) >= LARGEST_COUNT:
+        if found.error_bound(words.CONFIDENCE) >= words.LARGEST_COUNT:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
         return found
 
@@ -372,7 +362,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return summaries.PublicDomain(float(points[0]), float(points[-1]), is_open=True)
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> words.Terms:
         mechanism = self.mechanism
         return self.stated(
             _ranks_moved(mechanism),
@@ -385,35 +375,33 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
                 "growth": mechanism.growth,
                 "count": mechanism.candidates.size,
             },
-            error_bound=mechanism.error_bound(CONFIDENCE),
+            error_bound=mechanism.error_bound(words.CONFIDENCE),
             arguments={"level": mechanism.level, "max_rows_per_unit": self.most},
         )
 
-    def released(self, summary: summaries.UnitValues, /) -> Drawn:
-        return Drawn(self.mechanism.draw(self.values(summary)))
+    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
+        return words.Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        return f"at most {counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
+    def within(cls, release: words.Planned, bound: float) -> str:
+        return f"at most {words.counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
 
     @classmethod
-    def beyond(cls, release: Planned, answer: Value | list[Value]) -> str:
+    def beyond(cls, release: words.Planned, answer: words.Value | list[words.Value]) -> str:
         """The last candidate is released if none passes, wherever the values are."""
         if answer != release.candidates["upper"]:
             return ""
-        return (
-            f"The last possible answer, {as_text(answer)}, is released if too many values exceed all others, so any "
-            f"number of values of {release.column} may exceed it. A larger step reaches further."
-        )
+        last = f"The last possible answer, {words.as_text(answer)}, is released if too many values exceed all others"
+        return f"{last}, so any number of values of {release.column} may exceed it. A larger step reaches further."
 
     @classmethod
-    def origin(cls, release: Planned) -> str:
-        share = as_text(round(100.0 * (release.candidates["growth"] - 1.0), 6))
-        apart = f"{as_text(release.candidates['step'])} apart, later {share}%"
-        return from_rows(release, f"{release.candidates['count']:,} numbers ({apart})")
+    def among(cls, release: words.Planned) -> str:
+        share = words.as_text(round(100.0 * (release.candidates["growth"] - 1.0), 6))
+        apart = f"{words.as_text(release.candidates['step'])} apart, later {share}%"
+        return f"{release.candidates['count']:,} numbers ({apart})"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return len(values) == 1 and all(is_number(each) and each in self.mechanism.candidates for each in values)
+        return len(values) == 1 and all(words.is_number(each) and each in self.mechanism.candidates for each in values)
 
 
 class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
@@ -424,7 +412,7 @@ class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
     label: ClassVar[str] = "level"
 
     @classmethod
-    def within(cls, release: Planned, bound: float) -> str:
-        lowest = as_text(release.candidates["lower"])
+    def within(cls, release: words.Planned, bound: float) -> str:
+        lowest = words.as_text(release.candidates["lower"])
         below = f"those below {lowest} counted as {lowest}"
         return f"{_near_quantile(release, bound)}, values rounded up to possible answers, {below}"

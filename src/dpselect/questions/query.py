@@ -24,7 +24,7 @@ from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
-from dpselect.summaries import CandidateCounts, CandidateKind, CountsOf, PublicCandidates, PublicGroups
+from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicGroups
 from dpselect.summaries.candidates import ends_of, members
 from dpselect.summaries.domain import as_date
 
@@ -199,7 +199,7 @@ class Query:
         counted = [number for each in drawn for number in each.counted or []] if has_counts else None
         if self.counting is not None:
             counts = parts if isinstance(self.alone.scan, CountsOf) else found[1]
-            exact = [number for each, of in zip(drawn, counts, strict=True) for number in self._chosen(each.answer, of)]
+            exact = [of.counts[place] for each, of in zip(drawn, counts, strict=True) for place in each.places]
             counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
         if self.usable is not None:
             units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
@@ -207,12 +207,6 @@ class Query:
         answers: list[Any] = [each.answer for each in drawn]
         answer = answers[0] if self.groups is None else dict(zip(self.names, answers, strict=True))
         return Drawn(answer, usable, counted)
-
-    def _chosen(self, answer: Any, counts: CandidateCounts) -> list[int]:
-        """The exact counts of the candidates in an answer."""
-        choices, values = cast("ListQuestion", self.alone).choices, cast("list[Any]", answer)
-        listed = values if isinstance(answer, list) else [answer]
-        return [int(counts.counts[choices.position(each)]) for each in listed]
 
     @cached_property
     def words(self) -> Words:

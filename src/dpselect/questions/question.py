@@ -316,6 +316,7 @@ class NumbersQuestion(Question):
     """A question about at most so many numbers of each unit, between public bounds. Its subclasses are questions."""
 
     may_be_dates: ClassVar[bool] = False  # the bounds, and the values
+    ends: ClassVar[tuple[str, str]] = "lower", "upper"  # of what it is drawn out of, as a certificate names them
 
     @cached_property
     def domain(self) -> summaries.PublicDomain:
@@ -350,11 +351,15 @@ class NumbersQuestion(Question):
         """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
         return f", counting {_rows_of_each(release)}"
 
+    @classmethod
+    def among(cls, release: Planned) -> str:
+        """What the answer was drawn out of."""
+        return "all numbers"
 
-def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
-    """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
-    low, high = (as_text(release.candidates[end]) for end in ends)
-    return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        low, high = (as_text(release.candidates[end]) for end in cls.ends)
+        return f"out of {cls.among(release)} from {low} to {high}, from {_rows_of_each(release)}"
 
 
 def _rows_of_each(release: Planned) -> str:

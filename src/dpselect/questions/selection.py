@@ -75,25 +75,24 @@ class Counted(ListQuestion):
     def mechanism(self) -> mechanisms.PermuteAndFlip | TopKPlan | mechanisms.NoisyOrder:
         return self.plan if self.once is None else self.once
 
-    def arguments(self) -> dict[str, Any]:
-        """What a certificate says of how the order was decided; nothing if the caller left nothing to decide."""
+    @cached_property
+    def terms(self) -> Terms:
+        """With how the order was decided, unless the caller left nothing to decide.
+
+        Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``.
+        """
         order, most = self.once, self.max_values_per_unit
         if order is not None:
             rule = GAUSSIAN_ONCE if order.delta else ONCE
         else:
             rule = ORDER if getattr(self.plan, "is_at_once", False) else EACH
-        return {
+        told = {
             **({"k": self.answers} if rule != EACH and self.gives_list else {}),
             **({} if most is None else {"max_values_per_unit": most}),
             **({"rule": rule} if self.with_counts or most is not None else {}),
         }
-
-    @cached_property
-    def terms(self) -> Terms:
-        """Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``."""
-        order = self.once
         if order is None:
-            return self.each_drawn()
+            return self.each_drawn(told)
         return self.stated(
             Sensitivity.one_way(order.noise.moved, order.noise.neighbours, proof="proofs/counting.md"),
             "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md",
@@ -101,12 +100,12 @@ class Counted(ListQuestion):
             mechanism=type(order.noise).__name__,
             candidates=self.choices.description(),
             error_bound=float(order.error_bound(CONFIDENCE)),
-            arguments=self.arguments(),
+            arguments=told,
             counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
         )
 
     @abstractmethod
-    def each_drawn(self) -> Terms:
+    def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
         """The terms of a draw for each value."""
 
     def released(self, summary: summaries.CandidateCounts, /) -> Drawn:
@@ -117,7 +116,7 @@ class Counted(ListQuestion):
             positions, noisy = self.once.select(summary.counts, rarest=self.rarest)
             counts = [*map(released_count, noisy)]
         answer: list[Value] = [self.choices[position] for position in positions]
-        return Drawn(answer if self.gives_list else answer[0], counted=counts)
+        return Drawn(answer if self.gives_list else answer[0], counted=counts, places=positions)
 
     def scores(self, summary: summaries.CandidateCounts) -> Any:
         """How good each candidate is: its count, or for the rarest its negative."""
@@ -160,23 +159,23 @@ def terms_of_plan(question: Any, plan: TopKPlan, moved: Sensitivity, arguments: 
 class Best(Counted):
     """A question whose answer is the best candidate: permute-and-flip on counts of distinct units."""
 
+    near: ClassVar[str] = "the count of the released {column} is within {bound} of the best"
+
     @cached_property
     def plan(self) -> mechanisms.PermuteAndFlip:
         moved = self.moved
         how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
         return mechanisms.PermuteAndFlip(epsilon=self.of_selection, sensitivity=moved.value, **how)
 
-    def each_drawn(self) -> Terms:
+    def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
         choices = self.choices
         return self.stated(
             self.moved,
             "proofs/permute_and_flip.md",
             candidates=choices.description(),
             error_bound=self.plan.error_bound(len(choices), confidence=CONFIDENCE),
-            arguments=self.arguments(),
+            arguments=arguments,
         )
-
-    near: ClassVar[str] = "the count of the released {column} is within {bound} of the best"
 
 
 class MostCommon(Best, name="most_common"):
@@ -335,8 +334,8 @@ class TopK(Counted, name="top_k"):
     def plan(self) -> TopKPlan:
         return top_k_plan(self, self.of_selection, self.moved)
 
-    def each_drawn(self) -> Terms:
-        return terms_of_plan(self, self.plan, self.moved, self.arguments())
+    def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
+        return terms_of_plan(self, self.plan, self.moved, arguments)
 
 
 def check_unlisted(delta: object) -> None:

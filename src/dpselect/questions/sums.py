@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpselect import arguments, mechanisms, summaries
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.question import ListQuestion, NumbersQuestion, Question, from_rows
+from dpselect.questions.question import ListQuestion, NumbersQuestion, Question
 from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, as_text, counted, is_number
 
 _MOST_ERROR = 10**15
@@ -58,7 +59,7 @@ class OfAmounts(Question):
         return self.stated(
             replace(moved, value=amounts.in_units(moved.value)),
             proof,
-            error_bound=amounts.error_in_units(error),
+            error_bound=amounts.in_units(math.floor(error)) if error < 2**63 else math.inf,  # sums are whole
             arguments=amounts.description(),
             **more,
         )
@@ -206,7 +207,8 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
         return summaries.PublicCondition(candidates=self.choices, summed=self.sum)
 
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
-        return Drawn(self.choices[self.mechanism.select(summary.totals)])
+        place = self.mechanism.select(summary.totals)
+        return Drawn(self.choices[place], places=[place])
 
     label: ClassVar[str] = "answer"
     near: ClassVar[str] = "the total {sum} of the released {column} is within {bound} of the best"
@@ -253,6 +255,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
     max_rows_per_unit: arguments.MaxRows = 1
 
     error_unit = "revenue"
+    ends: ClassVar[tuple[str, str]] = "lowest", "highest"
     near: ClassVar[str] = "the revenue of the released price is within {bound} of the best"
     measure: ClassVar[str] = "{column}"
 
@@ -284,8 +287,8 @@ class BestPrice(NumbersQuestion, name="best_price"):
         return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
-    def origin(cls, release: Planned) -> str:
-        return from_rows(release, counted(release.candidates["count"], "price"), ends=("lowest", "highest"))
+    def among(cls, release: Planned) -> str:
+        return counted(release.candidates["count"], "price")
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         (price,) = values

@@ -76,7 +76,7 @@ class Unlisted(Question):
 
     def may_hold(self, values: list[Any]) -> bool:
         """Whether these are different values of the kind."""
-        return summaries.UnlistedCandidates.of(self.kind).may_hold(values)
+        return summaries.UnlistedCandidates.stated_as(self.kind).may_hold(values)
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:

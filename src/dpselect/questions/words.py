@@ -169,11 +169,13 @@ class Drawn(NamedTuple):
         answer: the answer.
         usable: the noisy number of units in each group, one without groups; None if none was released.
         counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
+        places: the positions of the selected candidates in their list, if their counts may be asked for.
     """
 
     answer: Answered
     usable: list[int] | None = None
     counted: list[int] | None = None
+    places: Sequence[int] = ()
 
 
 LARGEST_COUNT = 2**62

@@ -77,16 +77,6 @@ class PublicCandidates:
         value = self.values[position]
         return int(cast("int", value)) if self.kind is CandidateKind.INTEGER else value
 
-    def position(self, member: object) -> int:
-        """The position of one of them.
-
-        >>> PublicCandidates.given([7, 3]).position(3), PublicCandidates.given(range(1, 9)).position(4)
-        (1, 3)
-        """
-        if isinstance(self.values, np.ndarray):
-            return int(np.flatnonzero(self.values == member)[0])
-        return self.values.index(cast(Any, member))
-
     def __repr__(self) -> str:
         return f"PublicCandidates(<{len(self)} {self.kind}>)"
 
@@ -194,16 +184,13 @@ class UnlistedCandidates(PublicCandidates):
     sha256: str = ""
 
     @classmethod
-    def stated_as(cls, kind: CandidateKind, count: int, hash: str) -> UnlistedCandidates:
-        """So many of them, which are not known; refused if there cannot be so many."""
-        if not 1 <= count <= (2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES):
+    def stated_as(cls, kind: CandidateKind, count: int | None = None, hash: str = "") -> UnlistedCandidates:
+        """So many of them, or as many as there may be, which are not known; refused if there cannot be so many."""
+        most = 2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES
+        count = most if count is None else count
+        if not 1 <= count <= most:
             raise _refusal([], f"1 to {MOST_CANDIDATES:,} candidates, of which so many exist")
         return cls(kind, np.broadcast_to(np.int64(0), count), hash)
-
-    @classmethod
-    def of(cls, kind: CandidateKind) -> UnlistedCandidates:
-        """As many as there may be, of a kind that is all that is known of them."""
-        return cls.stated_as(kind, 2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES, "")
 
     def words(self, *, whole: bool = False) -> Any:
         """As they are stated, where a list may be stated so; else what no list is written as."""
@@ -308,10 +295,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def _checked_range(candidates: range) -> range:
-    try:
-        _check_count(candidates, len(candidates))
-    except OverflowError:
-        _check_count(candidates, LARGEST_INTEGER)
+    _check_count(candidates, len(candidates[: MOST_CANDIDATES + 1]))  # the length may be more than `len` can say
     if not all(SMALLEST_INTEGER <= end <= LARGEST_INTEGER for end in (candidates[0], candidates[-1])):
         raise _refusal(candidates, _OF_64_BITS)
     return candidates

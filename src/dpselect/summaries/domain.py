@@ -385,14 +385,6 @@ class PublicClip:
         below = math.nextafter(nearest, -math.inf)
         return below if math.isfinite(nearest) and Fraction(repr(below)) == exact else nearest
 
-    def error_in_units(self, error: float) -> float:
-        """A bound on the distance of two sums in the unit of the column: they are whole when scaled.
-
-        >>> PublicClip.given("paid", (0, 99.5), scale=100).error_in_units(250.75)
-        2.5
-        """
-        return self.in_units(math.floor(error)) if error < 2**63 else math.inf
-
     def description(self) -> dict[str, Any]:
         """What a certificate says of it: the bounds in scaled whole numbers."""
         return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}
