@@ -27,7 +27,7 @@ from dpselect.questions.query import Query
 from dpselect.questions.question import Question
 from dpselect.questions.words import CERTIFICATE, Drawn, NoisyUnits, Words, is_noisy_count
 from dpselect.summaries import CandidateKind
-from dpselect.summaries.groups import MOST_GROUPS
+from dpselect.summaries.scans import MOST_GROUPS
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.arguments import Argument, DeltaIfLess, Epsilon, K
+from dpselect.arguments import DeltaIfLess, Epsilon, K
 from dpselect.checks import positive_count, positive_sensitivity
 from dpselect.privacy import Sensitivity
 from dpselect.questions.question import ListQuestion
@@ -22,10 +22,6 @@ from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
 
-Features = Annotated[object, Argument("list", "Names of the features.")]
-Weights = Annotated[Sequence[int], Argument("levels", "What a row of each class counts for.")]
-Settings = Annotated[str, Argument("text", "Hash of the bins and of the labels of the classes.")]
-
 
 class BestFeatures(ListQuestion, name="best_features"):
     """The `k` features that predict the class of a row best, each by itself. It is asked by an estimator, of arrays.
@@ -33,11 +29,11 @@ class BestFeatures(ListQuestion, name="best_features"):
     No table is scanned: the estimator tallies its `PublicFeatures`.
     """
 
-    column: Annotated[str, Argument("text", "What the candidates are.")] = "features"
-    features: Features
+    column: Annotated[str, "text", "What the candidates are."] = "features"
+    features: Annotated[object, "list", "Names of the features."]
     k: K
-    weights: Weights
-    settings: Settings
+    weights: Annotated[Sequence[int], "levels", "What a row of each class counts for."]
+    settings: Annotated[str, "text", "Hash of the bins and of the labels of the classes."]
     epsilon: Epsilon
     delta: DeltaIfLess = 0.0
 

@@ -115,30 +115,24 @@ class Median(Between, name="median"):
             **self.domain.arguments,
         )
 
-    @property
-    def error_bound(self) -> float | None:
-        """In ranks, at the confidence of a release, whatever the data; None without a grid, where there is no bound.
+    @cached_property
+    def terms(self) -> words.Terms:
+        """The error is in ranks. Without a grid it has no bound for all data.
 
         If two values are close together, the interval between them has little probability, however good its rank; so
         distant answers cannot be ruled out without knowing the data.
         """
-        if self.domain.grid is None:
-            return None
-        # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
-        drawn = self.mechanism
-        same = mechanisms.ExponentialMechanism(
-            epsilon=drawn.epsilon, sensitivity=drawn.sensitivity, monotonic=drawn.monotonic
-        )
-        return same.error_bound(self.domain.grid.count, confidence=words.CONFIDENCE)
-
-    @cached_property
-    def terms(self) -> words.Terms:
+        drawn, grid, within = self.mechanism, self.domain.grid, None
+        if grid is not None:  # it is the exponential mechanism among its points, the best of which has a score of 0
+            moved: dict[str, Any] = {"sensitivity": drawn.sensitivity, "monotonic": drawn.monotonic}
+            same = mechanisms.ExponentialMechanism(epsilon=drawn.epsilon, **moved)
+            within = same.error_bound(grid.count, confidence=words.CONFIDENCE)
         return self.stated(
-            _ranks_moved(self.mechanism),
+            _ranks_moved(drawn),
             "proofs/quantiles.md",
             candidates=self.domain.description(),
-            error_bound=self.error_bound,
-            arguments={"level": self.mechanism.level, "max_rows_per_unit": self.most},
+            error_bound=within,
+            arguments={"level": drawn.level, "max_rows_per_unit": self.most},
         )
 
     def released(self, summary: summaries.UnitValues, /) -> words.Drawn:

@@ -74,10 +74,6 @@ class Unlisted(Question):
             expected = "nothing, unless `max_values_per_unit` is 1"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected, hint)
 
-    def may_hold(self, values: list[Any]) -> bool:
-        """Whether these are different values of the kind."""
-        return summaries.UnlistedCandidates.stated_as(self.kind).may_hold(values)
-
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
         return release.counted is None and release.arguments["max_values_per_unit"] == 1
@@ -90,6 +86,10 @@ class Unlisted(Question):
     @classmethod
     def origin(cls, release: Planned) -> str:
         return "out of all values that occur, without a list of candidates"
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """Different values of the kind."""
+        return summaries.UnlistedCandidates.stated_as(self.kind).may_hold(values)
 
 
 class Values(Unlisted, name="values"):
@@ -165,7 +165,7 @@ class Values(Unlisted, name="values"):
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """All different and sorted: another order would reveal something."""
-        return self.may_hold(values) and values == sorted(values)
+        return super().possible(values, units, counts) and values == sorted(values)
 
 
 class TopUnknown(Unlisted, name="top_unknown"):
@@ -245,7 +245,7 @@ class TopUnknown(Unlisted, name="top_unknown"):
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """None below the threshold; the most common first, of equal ones the smaller."""
-        if len(values) > self.k or not self.may_hold(values):
+        if len(values) > self.k or not super().possible(values, units, counts):
             return False
         if counts is None:
             return True

@@ -106,13 +106,10 @@ class Planned(Claimed):
         monotonic: adding or removing one unit changes all of them in the same direction.
         neighbours: which data sets the guarantee compares.
         candidates: the origin, number and kind of the candidates.
-        error_bound: with probability `confidence` the count of each selected candidate is at most this far below the
-            largest count left when it was selected. For ``least_common`` it is at most this far above the lowest count;
-            for ``best_by`` the sum is at most this far below the best. For a quantile, the rank of the released number
-            is at most this far from the target rank, with all values rounded to the grid. For a price, its revenue is
-            at most this far below the best. For a mean, a variance and a density see their methods of `Dataset`. With
-            groups, it holds in each group. It is known before the data is seen, infinite if it does not fit into a
-            double, and None if no bound holds for all data: for a quantile without a grid, and for several quantiles.
+        error_bound: with probability `confidence` the answer is at most this far from the best or the true one, in each
+            group if there are groups; `accuracy` says in a sentence what is how far from what. It is known before the
+            data is seen, infinite if it does not fit into a double, and None if no bound holds for all data: for a
+            quantile without a grid, and for several quantiles.
         confidence: confidence level of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
         event: what the release costs, for accounting.

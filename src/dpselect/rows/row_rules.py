@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from dpselect.rows.columns import EXACT, Amount, Column, Holds
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.domain import DAY_ZERO
-from dpselect.summaries.groups import BETWEEN_PARTS
+from dpselect.summaries.scans import BETWEEN_PARTS
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 """Words that data tools write for a missing value; as the text of a unit they mean that it is unknown."""

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.summaries.candidates import MOST_CANDIDATES as MOST_CANDIDATES
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
     from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
     from dpselect.summaries.candidates import members as members
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from dpselect.summaries.domain import are_dates as are_dates
     from dpselect.summaries.domain import as_date as as_date
     from dpselect.summaries.domain import public_dates as public_dates
-    from dpselect.summaries.groups import PublicGroups as PublicGroups
-    from dpselect.summaries.groups import PublicPairs as PublicPairs
     from dpselect.summaries.kinds import CandidateKind as CandidateKind
     from dpselect.summaries.kinds import candidate_kind as candidate_kind
     from dpselect.summaries.scans import CandidateCounts as CandidateCounts
@@ -25,6 +22,8 @@ if TYPE_CHECKING:
     from dpselect.summaries.scans import NameCounts as NameCounts
     from dpselect.summaries.scans import NamesOf as NamesOf
     from dpselect.summaries.scans import PublicCondition as PublicCondition
+    from dpselect.summaries.scans import PublicGroups as PublicGroups
+    from dpselect.summaries.scans import PublicPairs as PublicPairs
     from dpselect.summaries.scans import Scan as Scan
     from dpselect.summaries.scans import TotalsOf as TotalsOf
     from dpselect.summaries.scans import UnitValues as UnitValues

@@ -75,8 +75,7 @@ def are_dates(bounds: object) -> bool:
 
 def first_and_last(bounds: object) -> tuple[date, date]:
     """The first and the last date, or an error: the first may not be after the last."""
-    pair = cast("Sequence[object]", bounds)
-    ends = [as_date(end) for end in pair] if isinstance(bounds, tuple | list) and len(pair) == 2 else []
+    ends = [as_date(end) for end in cast("Sequence[object]", bounds)] if isinstance(bounds, tuple | list) else []
     match ends:
         case [date() as first, date() as last] if first <= last:
             return first, last
@@ -259,11 +258,7 @@ class PublicBins:
         """
         expected = f"2 to {MOST_EDGES:,} different finite numbers in ascending order, such as [0, 18, 65]"
         listed = cast("list[object]", members_in_order(edges, "bins", expected="a list of numbers"))
-        try:
-            exact = [decimal_fraction(each, "bins", expected=expected) for each in listed[: MOST_EDGES + 1]]
-        except InvalidParameterError:
-            raise InvalidParameterError("bins", Shown("<a list>"), expected) from None
-        found = tuple(map(float, exact))
+        found = tuple(float(decimal_fraction(each, "bins", expected=expected)) for each in listed[: MOST_EDGES + 1])
         if not 2 <= len(listed) <= MOST_EDGES or not all(one < next_one for one, next_one in pairwise(found)):
             raise InvalidParameterError("bins", Shown(f"<{len(listed):,} numbers>"), expected)
         if not math.isfinite(5.0 * max(abs(found[0]), abs(found[-1]))):
