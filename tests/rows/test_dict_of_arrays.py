@@ -38,8 +38,8 @@ def test_each_kind_of_array_is_read_as_the_same_column(make: Any) -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ({}, "one or more names"),
-        ({1: ["secret"]}, "which are text"),
+        ({}, "a table with columns"),
+        ({1: ["secret"]}, "whose names are text"),
         ({"a": ["secret"], "b": ["secret", "x"]}, "same length"),
         ({"a": 5}, "column 'a'"),
         ({"a": "secret"}, "column 'a'"),

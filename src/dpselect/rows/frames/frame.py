@@ -342,8 +342,7 @@ def is_a(value: object, library: str, name: str) -> bool:
 def _of_arrays(given: dict[Any, Any]) -> Frame:
     """The rows of columns that a dictionary names: lists or one-dimensional arrays of one length."""
     shown, columns = Shown("<dict of arrays>"), dict[str, Any]()
-    if not given or not all(isinstance(name, str) for name in given):
-        raise InvalidDataError("source", shown, "a column for each of one or more names, which are text")
+    check_names(list(given), shown=shown)
     for name, column in given.items():
         got = Shown(f"<dict of arrays, column {name!r}>")
         unreadable = InvalidDataError("source", got, "a list or a one-dimensional array of values of one type")
@@ -376,9 +375,9 @@ def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None
     (<Holds.INTEGERS: 'whole numbers'>, 2)
     """
     if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):
-        return _only_one(import_module("pandas").DataFrame({argument: given}))
+        return frame_source(import_module("pandas").DataFrame({argument: given}))
     if is_a(given, "polars", "Series"):
-        return _only_one(given.to_frame())
+        return frame_source(given.to_frame())
     names, got = list[Any](), Shown(describe(given))
     if is_a(given, "pandas", "DataFrame"):
         names = [*given.columns]
@@ -393,15 +392,9 @@ def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None
         if (chunks := arrow_chunks(given)) is None:
             raise InvalidDataError(argument, got, "a table that can be read as an Arrow stream")
         if not pa.types.is_struct(chunks.type):
-            return _only_one(pa.table({argument: chunks}))
+            return frame_source(pa.table({argument: chunks}))
         table = pa.Table.from_struct_array(chunks)
         names, frames = table.column_names, [pa.table({argument: column}) for column in table.columns]
     if len(set(names)) < len(names):
         raise InvalidDataError(argument, got, "columns with different names", "Two of them have the same.")
-    return [_only_one(each) for each in frames]
-
-
-def _only_one(frame: Any) -> Source:
-    found = frame_source(frame)
-    assert found is not None, "it is a frame of a library that is known"
-    return found
+    return [found for each in frames if (found := frame_source(each)) is not None]  # as it is for each of them
