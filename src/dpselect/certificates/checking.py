@@ -19,7 +19,6 @@ from dpselect.accounting import Event, compose, planned_epsilon
 from dpselect.accounting.codec import decode, from_json
 from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, PureEvent, Run, encode
 from dpselect.certificates.release import Release, canonical_json, certified, digest, question_hash
-from dpselect.certificates.tables import values_of
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError, Shown, wrong
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
@@ -89,8 +88,6 @@ def verify(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = Fals
     release, held = released(text)
     if held.get("digest") != digest(held):
         raise wrong("digest", "that of its content", "It was edited.")
-    if text.strip() != canonical_json(held):
-        raise wrong("text", "exactly the text that Release.to_json writes")
     if release.seeded and not allow_seeded:
         raise wrong("seeded", "an answer with the operating system's noise", "Seeded: not private. It is for tests.")
     epsilon = _cost(release.event, release.delta)
@@ -207,7 +204,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
     column = str(words.get("column", unit))
     answer = read[0] if names is None else dict(zip(names, read, strict=True))
     usable = _numbers(held, "usable", names, len(read))
-    counted = _numbers(held, "counts", names, sum(len(values_of(each)) for each in read))
+    counted = _numbers(held, "counts", names, sum(len(_values(each)) for each in read))
     release = certified(asked, column=column, unit=unit, time=_time(held["time"], "time"))
     release = replace(
         release.answered(Drawn(answer, usable, counted)),
@@ -219,7 +216,9 @@ def released(text: object) -> tuple[Release[Any], Words]:
         error_bound=_bound(held["error_bound"], release.error_bound),
         seeded="seeded" in held,
     )
-    _compare({name: claim for name, claim in held.items() if name != "digest"}, release.to_dict())
+    stated, expected = {name: claim for name, claim in held.items() if name != "digest"}, release.to_dict()
+    if canonical_json(stated) != canonical_json(expected):
+        raise _difference(stated, expected)
     for name, answer in zip(names or [None], read, strict=True):
         _check_possible(asked.alone, answer, release, name)
     return release, held
@@ -230,11 +229,12 @@ def _parsed(text: object) -> Words:
     if not isinstance(text, str):
         got = Shown(f"<{type(text).__name__}>")
         raise InvalidCertificateError("certificate", got, "the text that Release.to_json writes")
-    try:
-        read: object = json.loads(text)
-        canonical_json({"": read}).encode()  # nor does JSON hold what is infinite, or UTF-8 half of a character
-    except (ValueError, RecursionError):
-        raise wrong("text", "the JSON that Release.to_json writes, of finite numbers") from None
+    read: Any = None
+    with suppress(ValueError, RecursionError):  # also of what is infinite, or half of a character
+        found = json.loads(text)
+        read = found if canonical_json(found).encode() == text.strip().encode() else None
+    if read is None:
+        raise wrong("text", "exactly the text that Release.to_json writes, of finite numbers")
     held = _object(read, "text")
     if held.get("certificate") != CERTIFICATE or held["certificate"] is True:
         raise wrong("certificate", f"{CERTIFICATE}, the format of certificates that this version reads")
@@ -249,19 +249,19 @@ def _object(held: object, name: str) -> Words:
     return cast("Words", held)
 
 
-def _compare(stated: Words, expected: Words, place: str = "") -> None:
-    """Refuse the first claim that is not the one of the question; what was asked comes first, as the rest follows."""
-    if canonical_json(stated) == canonical_json(expected):  # as texts: 1 is neither 1.0 nor True
-        return
-    for name in sorted({*stated, *expected}, key=lambda name: (name != "question", name)):
-        one, other = ({name: held[name]} if name in held else {} for held in (stated, expected))
-        if canonical_json(one) == canonical_json(other):
-            continue
-        parts = one.get(name), other.get(name)
-        if not place and all(isinstance(each, dict) for each in parts):
-            _compare(*cast("tuple[Words, Words]", parts), f"{name}.")
-        known = name in expected or not place  # else whoever wrote it chose the name
-        raise wrong(f"{place}{name}" if known else place.rstrip("."), "what its question gives")
+def _difference(stated: Words, expected: Words, place: str = "") -> InvalidCertificateError:
+    """The error for the first claim that is not the one of the question; what was asked comes first: the rest follows.
+
+    They are compared as texts: 1 is neither 1.0 nor True.
+    """
+    texts = [{name: canonical_json({"": each[name]}) for name in each} for each in (stated, expected)]
+    names = sorted({*stated, *expected}, key=lambda name: (name != "question", name))
+    name = next(name for name in names if texts[0].get(name) != texts[1].get(name))
+    parts = stated.get(name), expected.get(name)
+    if not place and all(isinstance(each, dict) for each in parts):
+        return _difference(*cast("tuple[Words, Words]", parts), f"{name}.")
+    known = name in expected or not place  # else whoever wrote it chose the name
+    return wrong(f"{place}{name}" if known else place.rstrip("."), "what its question gives")
 
 
 def _pairs(held: object, name: str) -> list[tuple[Any, Any]]:
@@ -281,6 +281,11 @@ def _group(held: object, words: object) -> Any:
             raise wrong("value", "a value of each column of the groups")
         return tuple(_read(part, is_date=kind == CandidateKind.DATE) for part, kind in zip(parts, kinds, strict=True))
     return _read(held, is_date="dates" in about or about.get("kind") == CandidateKind.DATE)
+
+
+def _values(answer: object) -> list[Any]:
+    """Those of an answer of one group, or its only one."""
+    return cast("list[Any]", answer) if isinstance(answer, list) else [answer]
 
 
 def _list_of(held: object) -> list[object]:
@@ -307,7 +312,7 @@ def _check_possible(question: Question, answer: object, release: Any, group: obj
     if isinstance(answer, list) != is_list:
         raise wrong("value", "a list of values" if is_list else "a single value")
     units, counts = (_at_no_cost(numbers, group) for numbers in (release.usable, release.counted))
-    if not question.possible(values_of(answer), units, counts if is_list else None):
+    if not question.possible(_values(answer), units, counts if is_list else None):
         raise wrong("value", "one that such a question can have, and that agrees with the numbers released with it")
 
 
@@ -325,7 +330,7 @@ def _numbers(held: Words, field: str, names: list[Any] | None, size: int) -> lis
         return None
     count, name = _object(held[field], field).get("count"), f"{field}.count"
     parts = [count] if names is None else [numbers for _, numbers in _pairs(count, name)]
-    numbers = [each for part in parts for each in values_of(part)]
+    numbers = [each for part in parts for each in _values(part)]
     if len(numbers) != size or not all(map(is_noisy_count, numbers)):
         raise wrong(name, "whole numbers from 0, one for each value")
     return numbers

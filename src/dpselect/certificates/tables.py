@@ -29,7 +29,7 @@ def columns(release: Any) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {head: [] for head in (*heads, "released")}
     bounds: list[float | None] = []
     for group, answer in answers.items():
-        listed = values_of(answer)
+        listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
         parts = cast("tuple[Any, ...]", group) if isinstance(group, tuple) else (group,)
         for head, part in zip(heads[:-1], parts, strict=False):
             table[head] += [part] * len(listed)
@@ -53,11 +53,6 @@ def columns(release: Any) -> dict[str, list[Any]]:
         table["lower"] = [max(least, each - bound) for each, bound in pairs]
         table["upper"] = [min(most, each + bound) for each, bound in pairs]
     return table
-
-
-def values_of(answer: object) -> list[Any]:
-    """The values of an answer without groups, or its only one."""
-    return cast("list[Any]", answer) if isinstance(answer, list) else [answer]
 
 
 def headings(release: Any) -> list[str]:
@@ -169,7 +164,7 @@ def plotted(release: Any) -> LayerChart:
 def _flat(count: Any) -> list[int]:
     """The counts of all answers one after another."""
     parts: list[Any] = [*cast("dict[Any, Any]", count).values()] if isinstance(count, dict) else [count]
-    return [number for part in parts for number in values_of(part)]
+    return [number for part in parts for number in (cast("list[int]", part) if isinstance(part, list) else [part])]
 
 
 def _category(label: str, release: Any) -> str:
