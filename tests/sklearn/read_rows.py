@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.questions.features import PublicFeatures
+from dpselect.questions.features import tally
 from dpselect.sklearn import reading
-from dpselect.summaries import PublicBins, PublicCandidates
+from dpselect.summaries import PublicBins
 
 
 def numbers(table: Any) -> list[np.ndarray]:
@@ -31,7 +31,5 @@ def scores(
     values: Any, classes: Any, *, bounds: tuple[float, float], bins: Sequence[int], weights: Sequence[int] = (1, 1)
 ) -> list[int]:
     """Of each feature: how many rows, by their weight, the most frequent class in their bin is right about."""
-    names = PublicCandidates.given(range(len(bins)))
-    cuts = tuple(PublicBins.given(bounds, many) for many in bins)
-    features = PublicFeatures(names=names, bins=cuts, weights=tuple(weights))
-    return features.tally(values, classes).totals.tolist()
+    cuts = [PublicBins.given(bounds, many) for many in bins]
+    return tally(values, classes, bins=cuts, weights=weights).totals.tolist()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -17,7 +16,7 @@ from dpselect.privacy import Sensitivity
 from dpselect.questions.question import ListQuestion
 from dpselect.questions.selection import terms_of_plan, top_k_plan
 from dpselect.questions.words import Drawn, Planned, Terms, counted
-from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
+from dpselect.summaries import CandidateTotals, PublicBins
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 class BestFeatures(ListQuestion, name="best_features"):
     """The `k` features that predict the class of a row best, each by itself. It is asked by an estimator, of arrays.
 
-    No table is scanned: the estimator tallies its `PublicFeatures`.
+    No table is scanned: the estimator calls `tally`.
     """
 
     column: Annotated[str, "text", "What the candidates are."] = "features"
@@ -53,13 +52,13 @@ class BestFeatures(ListQuestion, name="best_features"):
 
     @cached_property
     def mechanism(self) -> TopKPlan:
-        return top_k_plan(self, self.epsilon, self.moved)
+        return top_k_plan(self, self.epsilon)
 
     @cached_property
     def terms(self) -> Terms:
         plan = self.mechanism
         at_once = {"k": plan.k} if plan.is_at_once else {}
-        return terms_of_plan(self, plan, self.moved, {"classes": len(self.weights), **at_once})
+        return terms_of_plan(self, plan, {"classes": len(self.weights), **at_once})
 
     def released(self, summary: CandidateTotals, /) -> Drawn:
         return Drawn([self.choices[position] for position in self.mechanism.select(summary.totals)])
@@ -82,46 +81,36 @@ HIGHEST_WEIGHT = 1 << 20  # of a class: weighted counts of any table that fits i
 MOST_CELLS = 1 << 24  # of the table of bins and classes that is counted for one feature
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublicFeatures:
-    """The features to choose from, the bins of each, and the weights of the classes.
+def tally(
+    columns: Iterable[NDArray[np.float64]],
+    classes: NDArray[np.int64],
+    *,
+    bins: Sequence[PublicBins],
+    weights: Sequence[int],
+) -> CandidateTotals:
+    """What the best rule on each feature gets right; decided for each row alone, summed in whole numbers.
 
     A rule assigns one class to each bin of one feature, and one to a missing value; the best rule of a feature assigns
     the class with the largest weight there. The rule itself is never released; only its number of correct rows is used.
+    One more row raises each total by a whole number from 0 to the weight of the row's class. Proof:
+    ``proofs/feature_scores.md``.
 
-    Attributes:
-        names: of the features.
-        bins: of each feature, in the order of `names`.
+    Args:
+        columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
+        classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
+        bins: of each feature.
         weights: whole numbers >= 1, one for each class: what a row of it counts for.
 
-    >>> cut = PublicBins.given((0, 10), 2)
-    >>> features = PublicFeatures(names=PublicCandidates.given(["age"]), bins=(cut,), weights=(1, 1))
-    >>> features.tally([np.array([1.0, 2.0, 3.0, 7.0, np.nan])], np.array([0, 0, 1, 1, -1])).totals.tolist()
+    >>> values, classes = np.array([1.0, 2.0, 3.0, 7.0, np.nan]), np.array([0, 0, 1, 1, -1])
+    >>> tally([values], classes, bins=[PublicBins.given((0, 10), 2)], weights=(1, 1)).totals.tolist()
     [3]
     """
-
-    names: PublicCandidates
-    bins: tuple[PublicBins, ...]
-    weights: tuple[int, ...]
-
-    def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> CandidateTotals:
-        """What the best rule of each feature gets right; decided for each row alone, summed in whole numbers.
-
-        One more row raises each total by a whole number from 0 to the weight of the row's class. Proof:
-        ``proofs/feature_scores.md``.
-
-        Args:
-            columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
-            classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
-        """
-        known = classes >= 0
-        known_classes = classes[known]
-        right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
-        return CandidateTotals(np.array(right, dtype=np.int64))
-
-    def _right(self, cut: PublicBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
-        many = len(self.weights)
+    known, many, right = classes >= 0, len(weights), list[int]()
+    kept = classes[known]
+    for cut, column in zip(bins, columns, strict=True):
+        values = column[known]
         places = np.where(np.isnan(values), cut.count, cut.places(values))
-        cells = np.bincount(places * many + classes, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
-        weighted = cells.reshape(cut.count + 1, many) * np.array(self.weights, dtype=np.int64)
-        return int(weighted.max(axis=1).sum())
+        cells = np.bincount(places * many + kept, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
+        weighted = cells.reshape(cut.count + 1, many) * np.array(weights, dtype=np.int64)
+        right.append(int(weighted.max(axis=1).sum()))
+    return CandidateTotals(np.array(right, dtype=np.int64))

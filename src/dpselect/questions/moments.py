@@ -137,6 +137,18 @@ class Moment(NumbersQuestion):
         return words.Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
 
     @classmethod
+    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
+        """Proof: ``proofs/moments.md``, claims 5 and 6."""
+        if units is None or release.error_bound is None:
+            return None
+        width, is_mean = _width(release), cls.degree == 1
+        most = width if is_mean else width**2 / 4.0
+        if not units:
+            return most
+        linear = release.error_bound / units
+        return min(most, _up(linear if is_mean else linear + 2.25 * (linear / width) ** 2))
+
+    @classmethod
     def shown(cls, value: words.Value) -> words.Value:
         return float(f"{value:.10g}") if isinstance(value, float) else value  # the certificate has all digits
 
@@ -179,14 +191,6 @@ class Mean(Moment, name="mean"):
     @classmethod
     def within(cls, release: words.Planned, bound: float) -> str:
         return _said(cls, release, f"{rounded_up(bound)} / n")
-
-    @classmethod
-    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
-        """Proof: ``proofs/moments.md``, claim 5."""
-        if units is None or release.error_bound is None:
-            return None
-        width = _width(release)
-        return min(width, _up(release.error_bound / units)) if units else width
 
     @classmethod
     def possible_values(cls, release: words.Planned) -> tuple[float, float]:
@@ -244,17 +248,6 @@ class Variance(Moment, name="variance"):
     def possible_values(cls, release: words.Planned) -> tuple[float, float]:
         """At most half of the units are at either bound."""
         return 0.0, _width(release) ** 2 / 4.0
-
-    @classmethod
-    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
-        """Proof: ``proofs/moments.md``, claim 6."""
-        if units is None or release.error_bound is None:
-            return None
-        width = _width(release)
-        if not units:
-            return width**2 / 4.0
-        linear = release.error_bound / units
-        return min(width**2 / 4.0, _up(linear + 2.25 * (linear / width) ** 2))
 
     @classmethod
     def within(cls, release: words.Planned, bound: float) -> str:

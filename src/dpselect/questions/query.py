@@ -25,8 +25,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
 from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicGroups
-from dpselect.summaries.candidates import ends_of, members
-from dpselect.summaries.domain import as_date
+from dpselect.summaries.candidates import as_date, ends_of, members
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism

@@ -131,21 +131,22 @@ _ROUND_PROOFS = {
 """The proof page of one draw, for questions with several winners."""
 
 
-def top_k_plan(question: Any, epsilon: float, moved: Sensitivity) -> TopKPlan:
+def top_k_plan(question: Any, epsilon: float) -> TopKPlan:
     """How its `k` winners are drawn: the mechanism of a round, the number of rounds, and the total cost."""
+    moved: Sensitivity = question.moved
     how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
     cost: dict[str, Any] = {"epsilon": epsilon, "delta": question.delta, "sensitivity": moved.value}
     return mechanisms.plan_top_k(len(question.choices), question.answers, **cost, **how)
 
 
-def terms_of_plan(question: Any, plan: TopKPlan, moved: Sensitivity, arguments: dict[str, Any]) -> Terms:
+def terms_of_plan(question: Any, plan: TopKPlan, arguments: dict[str, Any]) -> Terms:
     """What a certificate of several winners will contain.
 
     Proof: ``proofs/top_k.md`` (the rounds), and the page of the plan's mechanism (each draw).
     """
     drawn_by = type(plan.mechanism).__name__
     return question.stated(
-        moved,
+        question.moved,
         *([] if plan.is_at_once else ["proofs/top_k.md"]),
         _ROUND_PROOFS[drawn_by],
         mechanism=drawn_by,
@@ -332,10 +333,10 @@ class TopK(Counted, name="top_k"):
 
     @cached_property
     def plan(self) -> TopKPlan:
-        return top_k_plan(self, self.of_selection, self.moved)
+        return top_k_plan(self, self.of_selection)
 
     def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
-        return terms_of_plan(self, self.plan, self.moved, arguments)
+        return terms_of_plan(self, self.plan, arguments)
 
 
 def check_unlisted(delta: object) -> None:

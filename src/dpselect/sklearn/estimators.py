@@ -24,7 +24,7 @@ from dpselect.certificates.release import Release, identity_text
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import BestFeatures, PublicFeatures
+from dpselect.questions.features import BestFeatures, tally
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.duckdb.scan import Source
@@ -163,26 +163,23 @@ class PrivateSelectKBest(SelectorMixin, Charged):
             y: shape ``(rows,)``, the label of each row.
         """
         table, labels, classes, names = _labelled(self, X, y)
-        features = PublicFeatures(
-            names=names,
-            bins=feature_bins(self.bounds, self.bins, names, classes=len(labels)),
-            weights=class_weights(self.class_weights, len(labels)),
-        )
+        bins = feature_bins(self.bounds, self.bins, names, classes=len(labels))
+        weights = class_weights(self.class_weights, len(labels))
         question = BestFeatures(
             features=names,
             k=self.k,
-            weights=features.weights,
-            settings=settings_hash(features.bins, labels),
+            weights=weights,
+            settings=settings_hash(bins, labels),
             epsilon=self.epsilon,
             delta=self.delta,
         )
         asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
-        def tally() -> list[CandidateTotals]:
-            return [features.tally(map(values_of, table), classes)]
+        def read() -> list[CandidateTotals]:
+            return [tally(map(values_of, table), classes, bins=bins, weights=weights)]
 
         self.release_: Release = self._spending(fitted="release_").answer(
-            TableQuestion(asked=asked, rows=tally, unit=self.unit, column=question.column, request=self.request)
+            TableQuestion(asked=asked, rows=read, unit=self.unit, column=question.column, request=self.request)
         )
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)

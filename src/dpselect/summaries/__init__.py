@@ -7,12 +7,12 @@ from dpselect.on_use import on_use
 if TYPE_CHECKING:
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
     from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
+    from dpselect.summaries.candidates import as_date as as_date
     from dpselect.summaries.candidates import members as members
     from dpselect.summaries.domain import PublicBins as PublicBins
     from dpselect.summaries.domain import PublicClip as PublicClip
     from dpselect.summaries.domain import PublicDomain as PublicDomain
     from dpselect.summaries.domain import are_dates as are_dates
-    from dpselect.summaries.domain import as_date as as_date
     from dpselect.summaries.domain import public_dates as public_dates
     from dpselect.summaries.kinds import CandidateKind as CandidateKind
     from dpselect.summaries.kinds import candidate_kind as candidate_kind

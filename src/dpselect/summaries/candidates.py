@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time
 from decimal import Decimal
 from hashlib import sha256
 from itertools import islice
@@ -45,13 +45,7 @@ _MADE_DISTINCT = (
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
 
 
-_KINDS: dict[type, CandidateKind] = {
-    int: CandidateKind.INTEGER,
-    float: CandidateKind.NUMBER,
-    str: CandidateKind.TEXT,
-    date: CandidateKind.DATE,
-    bool: CandidateKind.BOOLEAN,
-}
+_KINDS: dict[type, CandidateKind] = dict(zip((int, float, str, date, bool), CandidateKind, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -340,7 +334,9 @@ def members(held: object, name: str = "list") -> Any:
             if len(steps) < 2 and type(step) is int and step:
                 return range(first, last + (1 if step > 0 else -1), step)
         case {"dates": [*dates]} if len(about) == 1:
-            return [_date(each, name) for each in dates]
+            days = [as_date(each) for each in dates if isinstance(each, str)]
+            if len(days) == len(dates) and None not in days:
+                return days
         case {"count": int() as count, "kind": kind, "sha256": str() as hash} if len(about) == 3:
             if kind in [*CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
                 return UnlistedCandidates.stated_as(CandidateKind(kind), count, hash)
@@ -349,14 +345,23 @@ def members(held: object, name: str = "list") -> Any:
     raise wrong(name, "a public list: its members, a range, dates, or a count, a kind and a hash")
 
 
-def _date(held: object, name: str) -> date:
+def as_date(value: Any) -> date | None:
+    """The day that a date, a text such as ``"2026-11-21"`` or a timestamp at midnight is; None: it is none."""
+    if isinstance(value, np.datetime64):
+        day = value.astype("datetime64[D]")
+        return day.item() if day == value else None
+    if isinstance(value, datetime):  # also a timestamp of pandas, which may be none at all, or have nanoseconds
+        is_whole = value == value and value.tzinfo is None and not getattr(value, "nanosecond", 0)
+        return value.date() if is_whole and value.time() == time() else None
+    if type(value) is date:
+        return value
+    if not isinstance(value, str):
+        return None
     try:
-        read = date.fromisoformat(cast(str, held))
-    except (TypeError, ValueError):
-        read = None
-    if read is None or read.isoformat() != held:
-        raise wrong(name, "dates such as 2026-11-21")
-    return read
+        read = date.fromisoformat(value)
+    except ValueError:
+        return None
+    return read if read.isoformat() == value else None
 
 
 def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:

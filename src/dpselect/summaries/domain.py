@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -19,7 +19,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import decimal_fraction, finite_bounds, members_in_order, positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
-from dpselect.summaries.candidates import PublicCandidates
+from dpselect.summaries.candidates import PublicCandidates, as_date
 from dpselect.summaries.kinds import CandidateKind
 
 _DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
@@ -105,25 +105,6 @@ def _listed(dates: object) -> object:
         got = Shown(f"<{len(members):,} values, not all of them dates>")
         raise InvalidCandidatesError("dates", got, _DATES)
     return read
-
-
-def as_date(value: Any) -> date | None:
-    """The day that a date, a text such as ``"2026-11-21"`` or a timestamp at midnight is; None: it is none."""
-    if isinstance(value, np.datetime64):
-        day = value.astype("datetime64[D]")
-        return day.item() if day == value else None
-    if isinstance(value, datetime):  # also a timestamp of pandas, which may be none at all, or have nanoseconds
-        is_whole = value == value and value.tzinfo is None and not getattr(value, "nanosecond", 0)
-        return value.date() if is_whole and value.time() == time() else None
-    if type(value) is date:
-        return value
-    if not isinstance(value, str):
-        return None
-    try:
-        read = date.fromisoformat(value)
-    except ValueError:
-        return None
-    return read if read.isoformat() == value else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,13 +70,6 @@ def kind_of(
     return choice[not all(map(_WRITTEN_AS_A_NUMBER.fullmatch, texts))]
 
 
-def _boolean(text: str) -> bool:
-    try:
-        return {"true": True, "false": False}[text.strip().lower()]
-    except KeyError:
-        raise ValueError from None
-
-
 def _number(text: str) -> float:
     """The nearest double; but no whole number in place of another one."""
     nearest = float(text)
@@ -90,6 +83,6 @@ CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
     CandidateKind.NUMBER: _number,
     CandidateKind.TEXT: str,
     CandidateKind.DATE: lambda text: date.fromisoformat(text.strip()),
-    CandidateKind.BOOLEAN: _boolean,
+    CandidateKind.BOOLEAN: lambda text: bool(("false", "true").index(text.strip().lower())),
 }
 """How a text becomes a candidate of each kind; a `ValueError` if it is not one."""
