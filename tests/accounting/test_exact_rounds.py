@@ -80,7 +80,7 @@ def test_the_rule_depends_on_the_number_of_rounds_alone() -> None:
     assert steps[100:] == [None, None]
     assert steps[1:100] == [min(50, max(4, 400 // count)) for count in range(2, 101)]
     planned = calibrate_rounds(epsilon=0.7, delta=1e-7, count=23)
-    composition._calibrated.cache_clear()
+    composition._largest_once.cache_clear()
     assert calibrate_rounds(epsilon=0.7, delta=1e-7, count=23) == planned
 
 
@@ -98,10 +98,10 @@ def test_few_curves_are_computed(count: int, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(tight, "_after_ranges", counted)
     tight.rounds_curve.cache_clear()
-    composition._calibrated.cache_clear()
+    composition._largest_once.cache_clear()
     for epsilon in (0.01, 0.3, 1.0, 5.0):
         calibrate_rounds(epsilon=epsilon, delta=1e-6, count=count)
-    composition._calibrated.cache_clear()
+    composition._largest_once.cache_clear()
     assert 0 < cells <= 4 * 4 * 400
 
 

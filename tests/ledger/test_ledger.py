@@ -95,7 +95,7 @@ def test_a_delta_of_its_own_has_to_be_reserved(ledger: Ledger) -> None:
     ledger.charge("some", ApproximateEvent(epsilon=0.1, delta=float(stated[1])))  # exactly as much as the error says
     with pytest.raises(ChargeRefusedError, match=r"has \S+ left .* needs 1e-08\. To set more aside, open another"):
         ledger.charge("some", event)
-    assert ledger.account("some").set_aside_spent == 2 * Fraction(1e-8) + Fraction(float(stated[1]))
+    assert ledger.account("some").total.delta == 2 * Fraction(1e-8) + Fraction(float(stated[1]))
     with pytest.raises(InvalidParameterError, match="set_aside"):
         ledger.open_account("too much", epsilon=1, delta=1e-6, set_aside=2e-6)
 

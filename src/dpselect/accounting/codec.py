@@ -61,16 +61,7 @@ def from_json(text: str) -> Event | Run:
 
 
 def decode(held: object) -> Event:
-    """The event that `encode` wrote.
-
-    Raises:
-        InvalidEventError: as `from_json`.
-
-    >>> decode({"kind": "pure", "version": 2, "epsilon": "0.1"})
-    Traceback (most recent call last):
-    dpselect.errors.InvalidEventError: version=2: expected 1. The event was written by a later dpselect: update this
-    one.
-    """
+    """The event that `encode` wrote; raises as `from_json` does."""
     event = _read_back(held)
     if isinstance(event, Run):
         raise InvalidEventError("kind", Shown("'run'"), _EVENTS)

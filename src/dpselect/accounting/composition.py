@@ -253,8 +253,8 @@ def calibrate(
     boolean(tight, "tight")
     function(mechanism, "mechanism", expected="a class of mechanisms with an event")
 
-    def event_at(each: float) -> Event:
-        event = getattr(mechanism(epsilon=each, **arguments), "event", None)
+    def event_at(*, epsilon: float) -> Event:
+        event = getattr(mechanism(epsilon=epsilon, **arguments), "event", None)
         if not isinstance(event, Event):
             raise InvalidParameterError("mechanism", cast(object, mechanism), "a class of mechanisms with an event")
         return event
@@ -275,24 +275,18 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     0.1533
     """
     count = positive_count(count, "count", at_most=sys.maxsize)
-    return _calibrated(positive_epsilon(epsilon), delta_below_one(delta), count)
+    epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
+    return _largest_once(BoundedRangeEvent, count=count, epsilon=epsilon, delta=delta, tight=False)
 
 
-@lru_cache(maxsize=512)
-def _calibrated(epsilon: float, delta: float, count: int) -> float:
-    return _largest(
-        lambda each: BoundedRangeEvent(epsilon=each), count=count, epsilon=epsilon, delta=delta, tight=False
-    )
-
-
-def _largest(event_at: Callable[[float], Event], *, count: int, epsilon: float, delta: float, tight: bool) -> float:
+def _largest(event_at: Callable[..., Event], *, count: int, epsilon: float, delta: float, tight: bool) -> float:
     """The largest epsilon found whose event, `count` times, keeps within (`epsilon`, `delta`)."""
     basic = quotient_down(epsilon, count)
     if basic == 0.0:
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
 
     def total(each: float, *, work: float = 0.0, tight: bool = False) -> float:
-        event = ComposedEvent(event=event_at(each), count=count)
+        event = ComposedEvent(event=event_at(epsilon=each), count=count)
         return compose([event], tight=tight, work=work).epsilon(delta)
 
     if total(basic) > epsilon:
@@ -300,7 +294,7 @@ def _largest(event_at: Callable[[float], Event], *, count: int, epsilon: float, 
     if delta == 0.0:
         return basic
     each = max(basic, largest_fitting(total, epsilon, start=basic, close=_CLOSE))
-    event = event_at(each)
+    event = event_at(epsilon=each)
     if isinstance(event, BoundedRangeEvent) and rounds_curve(event.epsilon, count) is not None:
         by_rounds, limit = partial(total, work=TIGHT_WORK), float(Fraction(epsilon) * (1 - _ROOM))
         each = max(each, largest_fitting(by_rounds, limit, start=each, close=_CLOSE_ROUNDS, trials=_TRIALS))
@@ -310,6 +304,9 @@ def _largest(event_at: Callable[[float], Event], *, count: int, epsilon: float, 
         while total(each, work=TIGHT_WORK, tight=True) > epsilon:  # a finer grid is usually not worse
             each *= 1.0 - _CLOSE_TIGHT
     return each
+
+
+_largest_once = lru_cache(maxsize=512)(_largest)
 
 
 def planned_epsilon(event: Event, *, delta: float) -> float | None:

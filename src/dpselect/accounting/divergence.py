@@ -83,14 +83,7 @@ def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Fl
 
 
 def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
-    r"""Rényi divergence, at each order, of the logistic mechanism at `epsilon`, rounded up.
-
-    With :math:`\ell(z) = \ln(\sinh(z/2)/(z/2))` it is
-
-    .. math:: R_a = \frac{\ell((2a - 1)\varepsilon) - \ell(\varepsilon)}{a - 1} \le \frac{a \varepsilon^2}{6}.
-
-    Proof: ``proofs/composition.md``.
-    """
+    """Rényi divergence, at each order, of the logistic mechanism: ``proofs/composition.md``, claim 2."""
     above_one = orders - 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         at_order = log_sinhc((2.0 * orders - 1.0) * epsilon)
@@ -102,12 +95,8 @@ def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> F
 def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
     r"""Rényi divergence, at each order, of the worst :math:`\varepsilon`-DP mechanism, rounded up.
 
-    With :math:`d = (a - 1)\varepsilon` it is
-
-    .. math:: R_a = \frac{1}{a-1} \ln\Bigl(\cosh d + \tanh\frac{\varepsilon}{2} \sinh d\Bigr)
-        \le \min\Bigl(\frac{a \varepsilon^2}{2},\ \varepsilon\Bigr).
-
-    Proof: ``proofs/composition.md``.
+    :math:`\frac{1}{a-1} \ln(\cosh d + \tanh\frac{\varepsilon}{2} \sinh d)`, :math:`d = (a - 1)\varepsilon`.
+    Proof: ``proofs/composition.md``, claim 2.
     """
     above_one = orders - 1.0
     slope = np.tanh(np.asarray(epsilon) / 2.0)
@@ -123,13 +112,9 @@ def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
 def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, orders: FloatArray) -> FloatArray:
     r"""Rényi divergence, at each order, of the worst pair with all losses from ``-below`` to ``above``, rounded up.
 
-    The pair has only the two losses at the ends. With :math:`p = (e^b - 1)/(e^b - e^{-c})` for :math:`b` below and
-    :math:`c` above,
-
-    .. math:: R_a = \frac{1}{a-1} \ln\Bigl(p\, e^{(a-1)c} + (1-p)\, e^{-(a-1)b}\Bigr).
-
-    It is at most that for bounded range :math:`b + c`, and that for pure privacy at the larger end.
-    Proof: ``proofs/above_threshold.md``, claim 5.
+    The pair has only the two losses at the ends, the upper one with :math:`p = (e^b - 1)/(e^b - e^{-c})` for :math:`b`
+    below and :math:`c` above. It is at most that for bounded range :math:`b + c`, and that for pure privacy at the
+    larger end. Proof: ``proofs/above_threshold.md``, claim 5.
     """
     b, c, above_one = np.asarray(below), np.asarray(above), orders - 1.0
     width = np.nextafter(b + c, np.inf)
@@ -228,12 +213,10 @@ class Divergences:
 
 
 def rho_of(event: SingleEvent) -> float:
-    r"""The smallest rho that the property of `event` proves, rounded up; infinite if it has a delta.
+    """The smallest rho that the property of `event` proves, rounded up; infinite if it has a delta.
 
-    Bounded range: :math:`y - 1 - \ln y` with :math:`y = \varepsilon/(e^\varepsilon - 1)`; logistic:
-    :math:`\varepsilon\coth(\varepsilon/2) - 2`; Laplace: :math:`\varepsilon - 1 + e^{-\varepsilon}`; pure:
-    :math:`\varepsilon\tanh(\varepsilon/2)`. For a loss interval, the smaller of those of bounded range and pure
-    privacy, which need not be the smallest there is. All but these are divergences at order 1.
+    All are divergences at order 1 (``proofs/composition.md``, claim 3), but that of a loss interval: the smaller of
+    those of bounded range and pure privacy, which need not be the smallest there is.
 
     >>> [round(rho_of(kind(epsilon=1.0)), 3) for kind in (BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent)]
     [0.123, 0.164, 0.368]
@@ -331,14 +314,8 @@ def largest_fitting(
 
     Evaluations are few, because each may take as long as a small plan: the next place is where a power law through the
     last two values reaches the limit. Where that is outside of what is known, and every third time, it is the middle.
-
-    Args:
-        function: increasing, but for rounding; of numbers > 0.
-        limit: > 0.
-        start: where to look first, > 0.
-        close: how far below the limit the function, or the place below one that does not fit, may be, relatively.
-        most: the largest place at which the function may be evaluated.
-        trials: how often the function may be evaluated.
+    The function, of numbers > 0, increases but for rounding. `close` is how far below the limit it, or the place below
+    one that does not fit, may be, relatively; it is evaluated at most `trials` times, and nowhere above `most`.
 
     >>> asked = []
     >>> found = largest_fitting(lambda x: asked.append(x) or x * x, 2.0, start=1.0, close=1e-9)

@@ -432,17 +432,13 @@ def _counted(events: Iterable[Event | Run]) -> Counter[object]:
     given = list(events) if isinstance(events, Set) else events
     is_listed = isinstance(given, (list, tuple))  # of a million events no copy is made
     listed = given if is_listed else members_in_order(given, "events", expected=f"a list of {_EXPECTED}")
-    if not listed:
-        return Counter()
-    first = listed[0]
-    if not isinstance(first, (Event, Run)):
-        raise InvalidParameterError("events", first, _EXPECTED)
-    if listed[-1] is first and listed.count(first) == len(listed):
-        return Counter({first: len(listed)})
-    by_identity = Counter(map(id, listed))
-    objects = {id(each): each for each in listed}
     counts: Counter[object] = Counter()
-    for identity, count in by_identity.items():
+    first: Any = listed[0] if listed else None
+    if isinstance(first, (Event, Run)) and listed[-1] is first and listed.count(first) == len(listed):
+        counts[first] = len(listed)
+        return counts
+    objects = {id(each): each for each in listed}
+    for identity, count in Counter(map(id, listed)).items():
         each = objects[identity]
         if not isinstance(each, (Event, Run)):
             raise InvalidParameterError("events", each, _EXPECTED)

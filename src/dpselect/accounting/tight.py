@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, product
@@ -238,17 +238,25 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
     curve = _after_ranges(grid)
     if not grid.pairs:
         return curve
-    ways = (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
-    values = np.maximum.reduce([_after_pairs(curve, grid, is_mirrored=each) for each in ways])
+    values = np.maximum.reduce([_after_pairs(curve, grid, is_mirrored=each) for each in _ways(counts)])
     return Curve(step=grid.step, start=0, values=np.minimum(values, 1.0))
+
+
+def _ways(counts: Iterable[SingleEvent]) -> tuple[bool, ...]:
+    """Whether to exchange the roles of both data sets: only a `LossIntervalEvent` tells them apart."""
+    return (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
+
+
+def _mirrored(event: SingleEvent, is_mirrored: bool) -> SingleEvent:
+    return event.mirrored if is_mirrored and isinstance(event, LossIntervalEvent) else event
 
 
 def _after_pairs(curve: Curve, grid: _Grid, *, is_mirrored: bool) -> FloatArray:
     """Delta of the pairs, then the bounded-range runs; or with the roles of both data sets exchanged."""
     losses = np.ones(1)
     for pair, steps, count in grid.pairs:
-        event = pair.mirrored if is_mirrored and isinstance(pair, LossIntervalEvent) else pair
-        losses = convolved(losses, repeated(loss_masses(event, steps=steps, step=grid.step), count))
+        masses = loss_masses(_mirrored(pair, is_mirrored), steps=steps, step=grid.step)
+        losses = convolved(losses, repeated(masses, count))
     return _averaged(curve, losses, grid=grid) if grid.ranges else _profile(losses, grid=grid)
 
 
@@ -355,19 +363,15 @@ class LossDistribution:
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         basic = float(basic_of(counts))
         step = max(min(event.epsilon for event in counts) / _FFT_STEPS, basic / _FFT_PLACES)
-        directions = (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
-        self._totals = [self._total(counts, step, is_mirrored=each) for each in directions]
+        self._totals = [self._total(counts, step, is_mirrored=each) for each in _ways(counts)]
 
     def _total(self, counts: Mapping[SingleEvent, int], step: float, *, is_mirrored: bool) -> Any:
-        """Everything that ran, in one direction; only a `LossIntervalEvent` has one."""
+        """Everything that ran, in one direction."""
         total, distributions = cast(Any, None), package("pld.privacy_loss_distribution")
         for event, count in counts.items():
             steps = math.ceil(Fraction(event.epsilon) / Fraction(step))
-            pair = event
-            if isinstance(event, BoundedRangeEvent):
-                pair = LogisticProfileEvent(epsilon=event.epsilon)
-            elif is_mirrored and isinstance(event, LossIntervalEvent):
-                pair = event.mirrored
+            is_range = isinstance(event, BoundedRangeEvent)
+            pair = LogisticProfileEvent(epsilon=event.epsilon) if is_range else _mirrored(event, is_mirrored)
             masses = loss_masses(pair, steps=steps, step=step)
             places = np.arange(-steps, steps + 1)
             by_place = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0.0}

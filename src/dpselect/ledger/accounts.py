@@ -180,11 +180,6 @@ class Account:
         return self.limits.spent(self.total)
 
     @property
-    def set_aside_spent(self) -> Fraction:
-        """The sum of the deltas of mechanisms that have one of their own."""
-        return self.total.delta
-
-    @property
     def left(self) -> float:
         """The largest sum of epsilons of all rounds that is certainly accepted, rounded down; 0 for a closed account.
 
@@ -195,7 +190,7 @@ class Account:
     @property
     def set_aside_left(self) -> float:
         """The largest delta of a question that the account still accepts, rounded down; 0 for a closed account."""
-        return fraction_down(self.set_aside - self.set_aside_spent) if self.is_open else 0.0
+        return fraction_down(self.set_aside - self.total.delta) if self.is_open else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON, with numbers rounded to doubles on the safe side."""
@@ -208,7 +203,7 @@ class Account:
             "spent": fraction_up(self.spent),
             "left": self.left,
             "set_aside": as_written(self.set_aside),
-            "set_aside_spent": fraction_up(self.set_aside_spent),
+            "set_aside_spent": fraction_up(self.total.delta),
             "set_aside_left": self.set_aside_left,
             "open": self.is_open,
             "entries": self.entries,

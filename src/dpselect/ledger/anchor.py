@@ -21,15 +21,10 @@ from typing import Any, cast
 
 from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest, is_state
-from dpselect.ledger.sqlite import folder_to_disk, names_a_server, to_disk
+from dpselect.ledger.sqlite import fcntl, folder_to_disk, names_a_server, to_disk
 from dpselect.server_urls import HIDDEN
 
-try:
-    import fcntl
-except ImportError:  # on Windows
-    fcntl = None
-
-EXPECTED = "the path of a file"
+_EXPECTED = "the path of a file"
 _FORMAT = "dpselect anchor 1"
 _START = b'{"FORMAT":"dpselect anchor 1","account":"'
 _PAUSE = 0.005
@@ -40,16 +35,14 @@ _TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?",
 """What is spent, in the text of a state: epsilon, delta, and the divergences."""
 
 
-def anchor_of(given: object, *, wait: float, ledger: Path | None) -> FileAnchor | None:
-    """The anchor at a path that a caller gives, which is not the ledger's own file; None without one."""
-    if given is None:
-        return None
+def anchor_of(given: object, *, wait: float, ledger: Path | None) -> FileAnchor:
+    """The anchor at a path that a caller gives, which is not the ledger's own file."""
     if isinstance(given, str) and "://" in given:
-        raise InvalidParameterError("anchor", Shown("<URL>"), EXPECTED)
+        raise InvalidParameterError("anchor", Shown("<URL>"), _EXPECTED)
     if isinstance(given, (str, Path)) and names_a_server(str(given)):
-        raise InvalidParameterError("anchor", Shown(HIDDEN), EXPECTED, "A new file has no name like a server's.")
+        raise InvalidParameterError("anchor", Shown(HIDDEN), _EXPECTED, "A new file has no name like a server's.")
     if not (isinstance(given, (str, Path)) and str(given) and "\0" not in str(given)):
-        raise InvalidParameterError("anchor", given, EXPECTED)
+        raise InvalidParameterError("anchor", given, _EXPECTED)
     if ledger is not None and os.path.realpath(given) in (str(ledger), f"{ledger}-journal"):
         hint = "Whatever harms the ledger would harm it, too."
         raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)
@@ -208,50 +201,46 @@ class FileAnchor:
                 raise self._damaged(self._read)
             text = "this is not an anchor. Name an anchor, or a file that does not exist yet."
             raise AnchorError(str(self), text)
-        if _is_complete(rest):
-            self._parsed(rest)
+        try:
+            json.JSONDecoder().raw_decode(rest.decode(errors="replace"))
+        except (ValueError, RecursionError):
+            return
+        self._parsed(rest)  # more than a part of a line
 
     def _take(self, line: bytes) -> None:
         """Take a head, in whatever order they were noted. The first of a number counts; none lowers what was spent."""
         head = self._parsed(line)
         known = self._heads.get(head.account)
-        if self._ledger not in ("", head.ledger) or (known is not None and not _may_follow(head, known)):
+        try:
+            follows = known is None or head.sequence <= known.sequence or _covers(head.state, known.state)
+        except UNREADABLE:
+            follows = False
+        if self._ledger not in ("", head.ledger) or not follows:
             raise self._damaged(self._read)
         self._ledger = head.ledger
         if known is None or head.sequence > known.sequence:
             self._heads[head.account] = head
 
     def _parsed(self, line: bytes) -> Head:
+        """What `line_of` wrote. Whether its state can be read is seen later, for the last head of an account alone."""
         try:
-            return head_of_line(line.decode())
+            text = line.decode()
+            held: dict[str, Any] = json.loads(text)
+            check = held.pop("check")
+            is_whole = digest("anchor", text.replace(f'"check":"{check}",', "", 1)) == check
+            sequence, is_known = held.pop("sequence"), held.pop("FORMAT") == _FORMAT
+            is_number = type(sequence) is int and 0 <= sequence < 2**63
+            if is_whole and is_known and is_number and {*map(type, held.values())} == {str}:
+                return Head(sequence=sequence, **held)
         except UNREADABLE:
-            raise self._damaged(self._read) from None
+            pass
+        raise self._damaged(self._read)
 
 
 def line_of(head: Head) -> str:
     """A head as one line of text, with a hash of its own that shows damage."""
     held = {"FORMAT": _FORMAT, **asdict(head)}  # in capitals it comes first
     return canonical(held | {"check": digest("anchor", canonical(held))})
-
-
-def head_of_line(line: str) -> Head:
-    """What `line_of` wrote. Whether its state can be read is seen later, and only for the last head of an account."""
-    held: dict[str, Any] = json.loads(line)
-    check = held.pop("check")
-    if digest("anchor", line.replace(f'"check":"{check}",', "", 1)) != check:
-        raise ValueError("damaged")
-    sequence, is_known = held.pop("sequence"), held.pop("FORMAT") == _FORMAT
-    is_number = type(sequence) is int and 0 <= sequence < 2**63
-    if not (is_known and is_number and {*map(type, held.values())} == {str}):
-        raise ValueError("not a head")
-    return Head(sequence=sequence, **held)
-
-
-def _may_follow(head: Head, known: Head) -> bool:
-    try:
-        return head.sequence <= known.sequence or _covers(head.state, known.state)
-    except UNREADABLE:
-        return False
 
 
 def _covers(new: str, old: str) -> bool:
@@ -262,15 +251,6 @@ def _covers(new: str, old: str) -> bool:
     )
     units = zip(mine[5].split(), theirs[5].split(), strict=True)
     return fractions and (mine[5] == theirs[5] or all(int(now) >= int(before) for now, before in units))
-
-
-def _is_complete(rest: bytes) -> bool:
-    """Whether an unended line begins with a whole object, so that more was written than a part of it."""
-    try:
-        json.JSONDecoder().raw_decode(rest.decode(errors="replace"))
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _locked(file: int, *, shared: bool) -> bool:

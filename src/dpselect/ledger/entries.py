@@ -6,7 +6,7 @@ import functools
 import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from dpselect.accounting.codec import from_json
@@ -26,24 +26,22 @@ class Receipt:
         hash: hash of this entry and all before it. Kept outside the ledger, it shows later whether they still exist.
         time: the public time: the day or hour, in UTC, in which the question was asked.
         question: hash of the certificate without its answer, if the charge was for one.
-        release: the stored answer of the request, if it was answered before. Nothing was charged then.
         ledger: id of the ledger, which its copies share.
+        release: the stored answer of the request, if it was answered before. Nothing was charged then.
     """
 
     account: str
     sequence: int
     hash: str
     time: str
-    request: str | None = None
-    release: str | None = None
     question: str | None = None
+    request: str | None = None
     ledger: str | None = None
+    release: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For a certificate: everything but the release."""
-        held = {"account": self.account, "sequence": self.sequence, "hash": self.hash, "time": self.time}
-        optional = {"question": self.question, "request": self.request, "ledger": self.ledger}
-        return held | {name: value for name, value in optional.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None and name != "release"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +65,9 @@ class Entry:
     sequence: int
     kind: str
     time: str
-    epsilon: float
-    delta: float
-    what: str
+    epsilon: float = 0.0
+    delta: float = 0.0
+    what: str = ""
     request: str | None
     note: str
     hash: str
@@ -86,47 +84,29 @@ class Entry:
 def entry_of(row: Mapping[Any, Any]) -> Entry:
     """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
     body = _body_of(row)
-    epsilon, delta, what, receipt = 0.0, 0.0, "", None
     kind = "begin" if BEGINS in body else _text(body["kind"])
+    said: dict[str, Any] = {name: row[name] for name in ("sequence", "request", "hash", "release")}
     if kind == "charge":
         run = _run_of(body["event"])
         event = run.event if isinstance(run, Run) else run
-        epsilon, delta = event.epsilon, event.delta
-        what = run.mechanism if isinstance(run, Run) else type(event).__name__
-        receipt = receipt_of(body, row["sequence"], row["hash"])
+        said |= {
+            "epsilon": event.epsilon,
+            "delta": event.delta,
+            "receipt": receipt_of(body, row["sequence"], row["hash"]),
+        }
+        said["what"] = run.mechanism if isinstance(run, Run) else type(event).__name__
     elif kind in ("open", "limit"):
-        epsilon = fraction_down(fraction_of(body["epsilon"]))
+        said["epsilon"] = fraction_down(fraction_of(body["epsilon"]))
     elif kind == "begin":
-        what = f"the draw for entry {int(body[BEGINS])}"
+        said["what"] = f"the draw for entry {int(body[BEGINS])}"
     if kind == "open":
-        delta = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
-    return Entry(
-        sequence=row["sequence"],
-        kind=kind,
-        time=_text(body["time"]),
-        epsilon=epsilon,
-        delta=delta,
-        what=what,
-        request=row["request"],
-        note=_text(body.get("note", "")),
-        hash=row["hash"],
-        body=body,
-        release=row["release"],
-        receipt=receipt,
-    )
+        said["delta"] = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
+    return Entry(kind=kind, time=_text(body["time"]), note=_text(body.get("note", "")), body=body, **said)
 
 
 def receipt_of(body: Mapping[str, Any], sequence: int, digest: str) -> Receipt:
-    question, request = body.get("question"), body.get("request")
-    return Receipt(
-        account=_text(body["account"]),
-        sequence=sequence,
-        hash=digest,
-        time=_text(body["public_time"]),
-        request=None if request is None else _text(request),
-        question=None if question is None else _text(question),
-        ledger=_text(body["ledger"]),
-    )
+    said = {name: _text(body[name]) for name in ("account", "ledger", "request", "question") if name in body}
+    return Receipt(**said, time=_text(body["public_time"]), sequence=sequence, hash=digest)
 
 
 AHEAD, BEGINS = "ahead", "begins"
@@ -218,10 +198,9 @@ def _followed(
     body = _body_of(row)
     if canonical(body) != row["body"]:
         raise WrongEntryError("is not written as entries are")
-    if (body["account"], body["sequence"], body.get("request")) != (account.name, place, row["request"]):
+    where = body["ledger"], body["account"], body["sequence"], body.get("request")
+    if where != (own_id, account.name, place, row["request"]):
         raise WrongEntryError("belongs elsewhere")
-    if body["ledger"] != own_id:
-        raise WrongEntryError("belongs to another ledger")
     noted = body.get("noted", -1)
     if type(noted) is not int or not -1 <= noted < max(place, 0):
         raise WrongEntryError("says what no anchor noted")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
-from dpselect.accounting.events import Event, Run, SequenceEvent
-from dpselect.accounting.filter import Cost, Limits
+from dpselect.accounting.events import Event, Run
+from dpselect.accounting.filter import Limits
 from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import positive_count
+from dpselect.checks import positive_count, whole_number
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import Account, Head, exact_fraction, refusal, terms_of_new
-from dpselect.ledger.anchor import EXPECTED, anchor_of
+from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
+from dpselect.ledger.anchor import anchor_of
 from dpselect.ledger.entries import AHEAD, BEGINS, Entry, Receipt, charged_ahead, followed, receipt_of
 from dpselect.ledger.requests import (
     PASSING,
@@ -23,12 +22,15 @@ from dpselect.ledger.requests import (
     ChargeRequest,
     ElsewhereError,
     Patience,
+    allowed,
     answered,
     any_text,
     given_out,
     is_paid,
     last_charge,
     public_moment,
+    refuse_closed,
+    refuse_seeded_release,
     short_text,
     store_remembered,
 )
@@ -122,11 +124,10 @@ class Ledger(Books):
 
     def find(self, account: str, sequence: int) -> Entry | None:
         """The entry of the account with this number, or None."""
-        if isinstance(sequence, bool) or not isinstance(cast(object, sequence), int):
-            raise InvalidParameterError("sequence", sequence, "the number of an entry")
+        number = whole_number(sequence, "sequence", expected="the number of an entry")
         with self._reading() as book:
-            row = book.account(short_text(account, "account"))
-            return book.at(row, sequence) if 0 <= sequence < 2**63 else None
+            held = book.account(short_text(account, "account"))
+            return book.at(held, number) if 0 <= number < 2**63 else None
 
     def verify(self, name: str | None = None) -> list[Account]:
         """Check that the entries of one or all accounts are those that were written, and that limits were kept.
@@ -198,8 +199,7 @@ class Ledger(Books):
             raise InvalidParameterError("set_aside", float(own), "at most delta")
         create(self._database)
         with self._writing() as book:
-            book.identify()
-            book.lock_accounts()
+            book.identify(lock=True)
             names, noted = book.names(), book.noted
             if self._anchor is not None and names and not noted:
                 raise self._anchor.unknown(names[0])
@@ -253,8 +253,6 @@ class Ledger(Books):
             AnchorError: the anchor cannot be written, is damaged, or belongs to another ledger.
         """
         anchor = anchor_of(to, wait=self._wait, ledger=self._address.path)
-        if anchor is None:
-            raise InvalidParameterError("to", to, EXPECTED)
         with self._reading() as book:
             known, found = anchor.heads(self._id), list[Head]()
             book.refuse_missing(known)
@@ -334,22 +332,17 @@ class Ledger(Books):
         patience = Patience(self._wait)
         while True:
             try:
-                return self._charged_ahead(account, charges)
+                with self._writing() as book:
+                    held = book.locked(account)
+                    unpaid = [(charge, time) for charge, time in charges if charge.known(book, held) is None]
+                    book.head = held.to_head(book.id)
+                    prices = allowed(book, held, *(charge for charge, _ in unpaid)) if unpaid else []
+                    for (charge, time), cost in zip(unpaid, prices, strict=True):
+                        held = book.append(held, "charge", **charge.entry_fields(cost, time), **{AHEAD: True})
+                return
             except PASSING:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():
                     raise
-
-    def _charged_ahead(self, name: str, charges: Sequence[tuple[ChargeRequest, str]]) -> None:
-        with self._writing() as book:
-            account = book.locked(name)
-            unpaid = [(charge, time) for charge, time in charges if charge.known(book, account) is None]
-            if not unpaid:
-                book.head = account.to_head(book.id)
-                return
-            prices = self._allowed(account, *(charge for charge, _ in unpaid))
-            for (charge, time), cost in zip(unpaid, prices, strict=True):
-                fields = charge.entry_fields(cost, time)
-                account = book.append(account, "charge", **fields, **{AHEAD: True})
 
     def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
         charge = attempt.charge
@@ -370,7 +363,7 @@ class Ledger(Books):
                 return attempt.commits(waiting[0], book.append(account, "charge", **begins))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped
-            (cost,) = self._allowed(account, charge)
+            (cost,) = allowed(book, account, charge)
             now = datetime.now(UTC)
             fields = charge.entry_fields(cost, hour or day_text(now.date()))
             account = book.append(account, "charge", now, **fields)
@@ -395,7 +388,7 @@ class Ledger(Books):
             asked = zip(charges, known, strict=True)
             unpaid = [each for each, answer in asked if answer is None and not is_paid(book, held, each)]
             if unpaid:
-                self._allowed(held, *unpaid)
+                allowed(book, held, *unpaid)
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
@@ -420,7 +413,7 @@ class Ledger(Books):
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
         short_text(receipt.account, "account")
         short_text(receipt.request, "request")
-        _refuse_seeded_release(any_text(release, "release"))
+        refuse_seeded_release(any_text(release, "release"))
         return given_out(receipt, release, self._stored_release, ledger=self._address, wait=self._wait)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:
@@ -433,31 +426,3 @@ class Ledger(Books):
         charges = [ChargeRequest(self._address, account, *each) for each in questions]
         store_remembered(self._address, self._stored_release)
         return charges
-
-    def _allowed(self, account: Account, *charges: ChargeRequest) -> list[Cost]:
-        """What the charges cost, one after another, if the account allows all of them."""
-        refuse_closed(account)
-        for charge in charges:
-            charge.check_for(account)
-        events = tuple(charge.event for charge in charges)
-        prices, total = account.limits.charged(account.epsilon, account.total, events)
-        if not account.allows(total):
-            event = SequenceEvent(events=events) if events[1:] else events[0]
-            raise refusal(event, sum(prices, account.limits.nothing), account, ledger=self._database.shown)
-        return prices
-
-
-def refuse_closed(account: Account) -> None:
-    """Refuse an account to which nothing is added any more."""
-    if not account.is_open:
-        raise InvalidAccountError("account", Shown(repr(account.name)), "an open account; this one is closed")
-
-
-def _refuse_seeded_release(release: str) -> None:
-    """Refuse to store a certificate that says that it was drawn in a block of `dpselect.testing.seeded`."""
-    try:
-        held: object = json.loads(release) if '"seeded"' in release else None
-    except (ValueError, RecursionError):
-        return  # no certificate
-    if isinstance(held, dict) and "seeded" in held:
-        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")

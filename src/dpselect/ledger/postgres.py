@@ -12,7 +12,7 @@ import re
 import threading
 import warnings
 from collections.abc import Generator, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 from typing import Any
@@ -149,26 +149,20 @@ def connected(options: Mapping[str, Any], *, deadline: float, silence: float) ->
 
     def make() -> None:
         try:
-            connection = PatientConnection.connect(**options)
+            made.set_result(PatientConnection.connect(**options))
         except Exception as error:  # noqa: BLE001 - raised where it is waited for
-            error.__traceback__ = None  # it holds the password, and the socket of an abandoned attempt
-            if made.set_running_or_notify_cancel():
-                made.set_exception(error)
-            return
-        connection.deadline, connection.silence = deadline, silence
-        if made.set_running_or_notify_cancel():
-            made.set_result(connection)
-        else:
-            connection.close()
+            made.set_exception(error.with_traceback(None))  # it holds the password, and an abandoned attempt's socket
 
     threading.Thread(target=make, name="dpselect-connecting", daemon=True).start()
     try:
-        wait([made], deadline - monotonic())
-    finally:
-        is_late = made.cancel()
-    if is_late:
-        raise NoAnswerError("no answer in time")
-    return made.result()
+        connection = made.result(deadline - monotonic())
+    except BaseException as error:
+        made.add_done_callback(lambda late: late.exception() or late.result().close())
+        if isinstance(error, TimeoutError):
+            raise NoAnswerError("no answer in time") from None
+        raise
+    connection.deadline, connection.silence = deadline, silence
+    return connection
 
 
 _GRACE = 0.5
@@ -184,15 +178,11 @@ SELECT pg_catalog.current_setting('fsync'), place, is_found,
  pg_catalog.set_config('synchronous_commit', CASE WHEN pg_catalog.current_setting('synchronous_commit')
  OPERATOR(pg_catalog.=) ANY (ARRAY['off', 'local']) THEN 'on'
  ELSE pg_catalog.current_setting('synchronous_commit') END, true)
-"""
-_FOUND = """
- FROM (SELECT TRUE AS is_found, %s AS place LIMIT 1) AS found"""
-_FIND = """
- FROM (SELECT pg_catalog.to_regclass(%s) IS NOT NULL AS is_found,
- COALESCE((SELECT nspname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace AS held
+ FROM (SELECT known IS NOT NULL OR pg_catalog.to_regclass('dpselect_ledger') IS NOT NULL AS is_found,
+ COALESCE(known, (SELECT nspname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace AS held
  ON held.oid OPERATOR(pg_catalog.=) relnamespace
- WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%s)), pg_catalog.current_schema()) AS place
- LIMIT 1) AS found"""
+ WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass('dpselect_ledger')), pg_catalog.current_schema())
+ AS place FROM (SELECT CAST(%s AS pg_catalog.text) AS known) AS given LIMIT 1) AS found"""
 """Settings for this transaction only. With a standby, `synchronous_commit` may be stricter than `on`.
 
 The user's `search_path` says once where the tables are, or where to create them. From then on they are named with their
@@ -234,8 +224,8 @@ class Server:
     Each transaction has a connection of its own: none that a restart, a pooler or a fork could have spoiled meanwhile.
     """
 
-    def __init__(self, url: str, shown: str, *, wait: float, table: str) -> None:
-        self._url, self.shown, self._wait, self._table = url, shown, wait, table
+    def __init__(self, url: str, shown: str, *, wait: float) -> None:
+        self._url, self.shown, self._wait = url, shown, wait
         self._has_warned = False
         self._place: str | None = None  # the schema of the tables, once they exist
 
@@ -274,11 +264,9 @@ class Server:
             level = psycopg.IsolationLevel
             session.isolation_level = level.REPEATABLE_READ if is_reader else level.READ_COMMITTED
             session.read_only = is_reader or None
-            known = self._place
-            where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
             limits = [str(max(1, round(1000 * each))) for each in (left, self._wait + _GRACE)]
             try:
-                pinned: Any = session.execute((_PIN + where[0]).encode(), (*limits, *where[1:])).fetchone()
+                pinned: Any = session.execute(_PIN.encode(), (*limits, self._place)).fetchone()
             except psycopg.Error as error:
                 raise failed(error, beginning=True).of(self.shown) from None
             fsync, place, is_found, *_ = pinned

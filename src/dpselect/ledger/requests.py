@@ -7,8 +7,8 @@ process alone. An answer that cannot be stored was charged, and may be shown: th
 from __future__ import annotations
 
 import functools
+import json
 import os
-import re
 import threading
 import time
 import warnings
@@ -19,12 +19,13 @@ from datetime import datetime
 from typing import Any, NamedTuple, cast
 
 from dpselect.accounting.codec import to_json
-from dpselect.accounting.events import Event, Run, has_direction
+from dpselect.accounting.events import Event, Run, SequenceEvent, has_direction
 from dpselect.accounting.filter import Cost
 from dpselect.errors import (
     AnchorError,
     AnchorUnavailableError,
     AnswerNotStoredWarning,
+    InvalidAccountError,
     InvalidParameterError,
     LedgerBusyError,
     LedgerError,
@@ -37,14 +38,13 @@ from dpselect.errors import (
     Shown,
     WrongAccountError,
 )
-from dpselect.ledger.accounts import Account, digest
+from dpselect.ledger.accounts import Account, digest, refusal
 from dpselect.ledger.entries import Entry, Receipt, charged_ahead
 from dpselect.ledger.sqlite import Address
 from dpselect.ledger.store import Book
 from dpselect.privacy import Neighbours, as_utc_text
 from dpselect.server_urls import HIDDEN, is_login
 
-_HASH = re.compile("[0-9a-f]{64}")
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
 
 
@@ -106,11 +106,9 @@ class ChargeRequest:
             raise InvalidParameterError("event", self.what, "an event or a Run of dpselect.accounting")
         object.__setattr__(self, "text", _as_json(self.what))
         any_text(self.question, "question")
-        if self.request is not None:
-            short_text(self.request, "request")
-        digits = cast(object, self.certificate)
-        if digits is not None and not (isinstance(digits, str) and _HASH.fullmatch(digits)):
-            raise InvalidParameterError("certificate", digits, "a hash of 64 hexadecimal digits")
+        for name, given in (("request", self.request), ("certificate", self.certificate)):
+            if given is not None:
+                short_text(given, name)
         short_text(self.note, "note", empty=True)
 
     @property
@@ -123,10 +121,9 @@ class ChargeRequest:
         return self.what.event if isinstance(self.what, Run) else self.what
 
     def entry_fields(self, cost: Cost, time: str) -> dict[str, Any]:
-        asked = {"request": self.request, "asked": self.asked, "question": self.certificate}
-        optional = {**asked, "note": self.note or None}
-        held = {"event": self.text, "cost": cost.to_list(), "public_time": time}
-        return held | {name: value for name, value in optional.items() if value is not None}
+        asked = {"request": self.request, "asked": self.asked, "question": self.certificate, "note": self.note or None}
+        held = {"event": self.text, "cost": cost.to_list(), "public_time": time, **asked}
+        return {name: value for name, value in held.items() if value is not None}
 
     def held(self, book: Book, account: Account) -> list[Entry]:
         """The entries under its request; `RequestReusedError` if they are of another question."""
@@ -155,6 +152,25 @@ class ChargeRequest:
         if None not in (unit, account.unit) and unit != account.unit:
             expected = f"{account.unit!r}, whom account {name!r} protects"
             raise WrongAccountError("unit", Shown(repr(unit)), expected, "Nothing was charged.")
+
+
+def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]:
+    """What the charges cost, one after another, if the account allows all of them."""
+    refuse_closed(account)
+    for charge in charges:
+        charge.check_for(account)
+    events = tuple(charge.event for charge in charges)
+    prices, total = account.limits.charged(account.epsilon, account.total, events)
+    if not account.allows(total):
+        event = SequenceEvent(events=events) if events[1:] else events[0]
+        raise refusal(event, sum(prices, account.limits.nothing), account, ledger=book.ledger)
+    return prices
+
+
+def refuse_closed(account: Account) -> None:
+    """Refuse an account to which nothing is added any more."""
+    if not account.is_open:
+        raise InvalidAccountError("account", Shown(repr(account.name)), "an open account; this one is closed")
 
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
@@ -284,6 +300,16 @@ def is_paid(book: Book, account: Account, charge: ChargeRequest) -> bool:
         replace(each.charge, certificate=None, note="") == charge and book.has(account, *each.entry)
         for each in [*_attempts]
     )
+
+
+def refuse_seeded_release(release: str) -> None:
+    """Refuse to store a certificate that says that it was drawn in a block of `dpselect.testing.seeded`."""
+    try:
+        held: object = json.loads(release) if '"seeded"' in release else None
+    except (ValueError, RecursionError):
+        return  # no certificate
+    if isinstance(held, dict) and "seeded" in held:
+        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")
 
 
 class _Unstored(NamedTuple):

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 from weakref import WeakSet
 
 from dpselect.errors import (
@@ -87,12 +87,10 @@ class Address:
             raise _refused("<in memory>", "A ledger has to outlive the process that writes it.")
         if names_a_server(name):
             raise _refused(HIDDEN, _NO_SERVER)
-        if "\0" in name:
-            raise _refused("<path with a NUL>")
         try:
             path = Path(os.path.realpath(name))  # SQLite keeps its log beside the file, not beside a link to it
             os.fsencode(path)
-        except UnicodeEncodeError:
+        except ValueError:  # a NUL, or text that is none
             raise _refused("<path that is no text>") from None
         return cls(str(path), f"sqlite:///{name}", path, read_only)
 
@@ -292,8 +290,9 @@ class SqliteFile:
                     )
                     raise LedgerUnavailableError(self.shown, text)
                 self._refuse_another()
+                mode = "ro" if self._read_only else "rw"
                 connection = sqlite3.connect(
-                    uri_of(self._path, mode="ro" if self._read_only else "rw"),
+                    f"file:{quote(os.fsencode(self._path))}?mode={mode}",  # whatever characters are in the name
                     uri=True,
                     timeout=self._wait,
                     isolation_level=None,
@@ -347,11 +346,6 @@ def _text(raw: bytes) -> str | bytes:
         return raw.decode()
     except UnicodeDecodeError:
         return raw
-
-
-def uri_of(path: Path, **options: str) -> str:
-    """As SQLite reads the name of a file, whatever characters are in it."""
-    return f"file:{quote(os.fsencode(path))}?{urlencode(options, quote_via=quote)}"
 
 
 def copy_of(source: sqlite3.Connection, to: object, *, ledger: str) -> Path:

@@ -71,7 +71,7 @@ def database_at(address: Address, *, wait: float) -> SqliteFile | Server:
         from dpselect.ledger.postgres import Server
     except ModuleNotFoundError:
         raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-    return Server(address.place, address.shown, wait=wait, table=_LEDGER)
+    return Server(address.place, address.shown, wait=wait)
 
 
 def create(database: SqliteFile | Server) -> None:
@@ -144,11 +144,14 @@ class Book:
     """Number of the entry that the anchor knew when the account was locked; entries contain it, so that an anchor that
     was cut back is noticed."""
 
-    def identify(self) -> None:
-        """Read the ledger's id, if its tables are there and of this version."""
+    def identify(self, *, lock: bool = False) -> None:
+        """Read the ledger's id, if its tables are there and of this version.
+
+        With `lock` nobody else opens an account until the transaction ends; only users of a server who may can lock.
+        """
         if not self.connection.has_table(_LEDGER):
             raise LedgerDamagedError(self.ledger, "there is no ledger in it. Opening an account makes one.")
-        found = self.connection.execute(f"SELECT id, version FROM {_LEDGER}")
+        found = self.connection.execute(f"SELECT id, version FROM {_LEDGER}{self.connection.lock * lock}")
         if len(found) != 1 or not isinstance(found[0]["id"], str):
             raise LedgerDamagedError(self.ledger, "its own id is not what was written. Nothing was written.")
         self._check_version(found[0]["version"])
@@ -160,10 +163,6 @@ class Book:
         if version != CURRENT:
             text = f"another dpselect wrote it (version {version}; this one knows {CURRENT}). Nothing was written."
             raise LedgerVersionError(self.ledger, text)
-
-    def lock_accounts(self) -> None:
-        """Lock the opening of accounts until the transaction ends: on a server only users who may open some can."""
-        self.connection.execute(f"SELECT id FROM {_LEDGER}{self.connection.lock}")
 
     def names(self) -> list[str]:
         found = [row["name"] for row in self.connection.execute("SELECT name FROM dpselect_accounts ORDER BY number")]
@@ -352,7 +351,7 @@ class Books:
         self._wait, self._given, self._address = float(wait), url, Address.given(url)
         self._database = database_at(self._address, wait=self._wait)
         self._id = ""
-        self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._address.path)
+        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=self._address.path)
 
     @contextmanager
     def _reading(self) -> Generator[Book]:

@@ -82,7 +82,9 @@ def lattice_of(n: int, levels: int) -> Lattice:
     rows = np.zeros((states, n), dtype=np.int32)
     rows[:, 1:] = np.fromiter(others, dtype=np.int32, count=states * (n - 1)).reshape(states, n - 1)
     rows = rows[np.lexsort((-rows.sum(axis=1), (rows == 0).sum(axis=1)))]
-    rank_terms = _rank_terms(n, levels)
+    # C(b + i - 1, i) at [i, b]: the terms of the rank of a multiset, by its i-th smallest member b.
+    terms = [[comb(b + i - 1, i) if i and b else 0 for b in range(levels + 1)] for i in range(n)]
+    rank_terms = np.array(terms, dtype=np.int64)
     rank = _rank(rows, rank_terms)
     position = np.empty_like(rank)
     position[rank] = np.arange(rank.size)
@@ -109,17 +111,6 @@ def lattice_of(n: int, levels: int) -> Lattice:
     logs = -np.add.reduceat(log_factorials[count], tops)
     weights = np.exp(logs - logs.max())
     return Lattice(rows, weights / weights.sum(), state, level, count, better)
-
-
-def _rank_terms(n: int, levels: int) -> IntArray:
-    """``C(b + i - 1, i)`` at ``[i, b]``: the terms of the rank of a multiset, by the i-th smallest member b."""
-    terms = np.zeros((n, levels + 1), dtype=np.int64)
-    row = np.ones(levels + 1, dtype=np.int64)
-    row[0] = 0
-    for i in range(1, n):
-        row = np.cumsum(row)
-        terms[i] = row
-    return terms
 
 
 def _rank(rows: NDArray[np.int32], rank_terms: IntArray) -> IntArray:
