@@ -265,7 +265,7 @@ def ledger_of(url: str | None, anchor: str | None, *, if_read: bool = False) -> 
 def shown(release: Release, *, quiet: bool = False) -> str:
     """What is printed of the release."""
     from dpselect.certificates.tables import lines
-    from dpselect.questions import wording
+    from dpselect.questions.wording import provenance
 
     if quiet:
         return "\n".join(map(printable, lines(release)))
@@ -275,7 +275,7 @@ def shown(release: Release, *, quiet: bool = False) -> str:
     charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
-    last = f"Drawn by {drawn}, {wording.provenance(QUESTIONS[release.task], release)}. {charge}"
+    last = f"Drawn by {drawn}, {provenance(QUESTIONS[release.task], release)}. {charge}"
     sentences = release.promise, *release.sentences, _as_typed(release.basis_missing), last
     return "\n".join([table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])
 
@@ -284,9 +284,7 @@ def warning(release: Release) -> str:
     """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
     from dpselect.questions.wording import LOUD
 
-    if release.seeded:
-        return release.promise
-    return printable(release.basis) if LOUD in release.basis else ""
+    return release.promise if release.seeded else printable(release.basis) * (LOUD in release.basis)
 
 
 def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:

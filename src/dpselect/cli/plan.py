@@ -67,19 +67,14 @@ def plan(
     epsilons = sorted({positive_epsilon(each) for each in (_EPSILONS if epsilon is None else epsilon)})
     confidence = probability(confidence, "confidence")
     targets: list[Any] = [{"expected_error": expected_error}, {"within": within, "confidence": confidence}]
-    found: dict[str, Any] = {
-        "candidates_count": setting["n"],
-        "sensitivity": setting["sensitivity"],
-        "monotonic": monotonic,
-        "confidence": confidence,
-        "table": _rows(setting, confidence, epsilons),
-        "targets": [
-            {**each, "epsilon": {kind.__name__: epsilon_for(kind, **setting, **each) for kind in _CHOICES.values()}}
-            for each in targets
-            if None not in each.values()
-        ],
-        "version": __version__,
-    }
+    found: dict[str, Any] = {"candidates_count": setting["n"], "sensitivity": setting["sensitivity"]}
+    found |= {"monotonic": monotonic, "confidence": confidence, "version": __version__}
+    found["table"] = _rows(setting, confidence, epsilons)
+    found["targets"] = [
+        {**each, "epsilon": {kind.__name__: epsilon_for(kind, **setting, **each) for kind in _CHOICES.values()}}
+        for each in targets
+        if None not in each.values()
+    ]
     if as_json:
         print(json.dumps(found, sort_keys=True, allow_nan=False, ensure_ascii=False))
         return
@@ -110,17 +105,16 @@ def _rows(setting: Mapping[str, Any], confidence: float, epsilons: list[float]) 
 
 def _conclusions(plan: Mapping[str, Any], sure: str) -> Iterator[str]:
     """What to choose, the epsilons of wanted errors, and what the table does not say."""
-    compared = (
-        "At the same epsilon permute-and-flip never errs more than the exponential mechanism, whatever the scores."
-    )
-    yield "With one candidate no mechanism can err." if plan["candidates_count"] == 1 else compared
+    compared = "permute-and-flip never errs more than the exponential mechanism, whatever the scores"
+    is_one = plan["candidates_count"] == 1
+    yield "With one candidate no mechanism can err." if is_one else f"At the same epsilon {compared}."
     for target in plan["targets"]:
         wanted = f"An expected error of at most {as_text(target.get('expected_error'))}"
         if "within" in target:
             wanted = f"Staying within {as_text(target['within'])} of the best with {sure} confidence"
         prices = (f"{_shown(target['epsilon'][kind.__name__])} ({name})" for name, kind in _CHOICES.items())
         yield f"{wanted} takes epsilon = {', '.join(prices)}."
-    if plan["candidates_count"] > 1:
+    if not is_one:
         yield "For Laplace noise the expected errors are the worst known, but not proved to be the worst."
     yield "Planned from public arguments only; nothing was spent."
 
