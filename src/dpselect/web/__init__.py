@@ -1,7 +1,7 @@
 """A page in the browser to choose, plan and release on: ``dpselect serve``. Needs the extra ``web``.
 
-`site` is what the pages are about, `guards` keeps others out, and `tables`, `choosing` and `answering` are groups of
-pages. Why it is built so: ``docs/decisions/0027-a-page-to-ask-on.md``.
+`site` is what the pages are about, `guards` keeps others out, and `choosing` and `answering` are the pages before and
+after an answer. Why it is built so: ``docs/decisions/0027-a-page-to-ask-on.md``.
 """
 
 from dpselect.errors import MissingExtraError

@@ -28,7 +28,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
-from dpselect.web import answering, choosing, tables
+from dpselect.web import answering, choosing
 from dpselect.web.forms import error_in_words
 from dpselect.web.guards import LOOPBACK, Guard, Guarded, page
 from dpselect.web.pages import Pages, Typed, led_to, route
@@ -198,7 +198,7 @@ def application(site: Site, guard: Guard, folder: Folder | None = None) -> Guard
         yield
         await run_in_threadpool(pages.stop, 10.0)  # seconds for charges in progress
 
-    routes = [*tables.ROUTES, *choosing.ROUTES, *answering.ROUTES, route("/static/{name}", _file)]
+    routes = [*choosing.ROUTES, *answering.ROUTES, route("/static/{name}", _file)]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, SelectionError, Exception), _failed)
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=until_the_end)
     app.state.pages = pages
