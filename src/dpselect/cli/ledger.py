@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ from dpselect.cli.streams import table
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
-    from dpselect.ledger import Account, Entry, Ledger
+    from dpselect.ledger import Account, Ledger
 
 Url = Annotated[str, Argument("any text", "File or database of the ledger.")]
 Name = Annotated[str, Argument("any text", "Name of the account.")]
@@ -22,7 +22,9 @@ Anchor = Annotated[str | None, Argument("any text", "File that records the lates
 Limit = Annotated[Exact, Argument("exact", "")]
 """A decimal of few digits is the double that it is as the epsilon of a question, which so fits into it."""
 
-_HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
+_HISTORY = {"entry": "sequence", **{each: each for each in ("time", "kind", "what", "epsilon", "request", "note")}}
+_VERIFIED = {"account": "account", "entries": "entries", "intact up to": "head"}
+"""The heads of tables, each with the name of its number or text in JSON."""
 
 
 def open(
@@ -74,7 +76,7 @@ def history(ledger: Url, account: Name, *, last: int | None = None, as_json: boo
     with _opened(ledger) as opened:
         found = opened.entries(account, last=last)
         while page := [*islice(found, 1000)]:  # a long history need not fit into memory
-            _print(as_json, [entry.to_dict() for entry in page], _HISTORY, map(_cells, page))
+            _print(as_json, [entry.to_dict() for entry in page], _HISTORY)
 
 
 def limit(
@@ -104,7 +106,7 @@ def verify(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_j
     dpselect verify CERTIFICATE --ledger LEDGER looks one up.
     """
     with _opened(ledger, anchor) as opened:
-        _show_verified(opened.verify(account), as_json)
+        _print(as_json, [each.to_dict() for each in opened.verify(account)], _VERIFIED)
 
 
 def anchor(ledger: Url, *, to: str, as_json: bool = False) -> None:
@@ -119,7 +121,7 @@ def anchor(ledger: Url, *, to: str, as_json: bool = False) -> None:
     with _opened(ledger) as opened:
         heads = opened.anchor(to)
     noted = [{"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads]
-    _print(as_json, noted, ["account", "noted up to entry", "hash"], [[*map(str, each.values())] for each in noted])
+    _print(as_json, noted, {"account": "account", "noted up to entry": "sequence", "hash": "hash"})
 
 
 def backup(ledger: Url, *, to: str, anchor: Anchor = None, as_json: bool = False) -> None:
@@ -135,7 +137,7 @@ def backup(ledger: Url, *, to: str, anchor: Anchor = None, as_json: bool = False
     with _opened(ledger, anchor) as opened:
         if anchor is not None:
             opened.verify()
-        _show_verified(opened.backup(to), as_json)
+        _print(as_json, [each.to_dict() for each in opened.backup(to)], _VERIFIED)
 
 
 def _opened(ledger: str | Path, anchor: str | None = None) -> Ledger:
@@ -146,38 +148,29 @@ def _opened(ledger: str | Path, anchor: str | None = None) -> Ledger:
 
 def _show_accounts(found: Sequence[Account], as_json: bool) -> None:
     """What was promised, and what is left."""
-    names = ["epsilon", "spent", "left", "delta"]
+    names = ["account", "unit", "epsilon", "spent", "left", "delta"]
     if any(account.set_aside for account in found):  # of delta, for questions that have a delta of their own
         names += ["set_aside", "set_aside_left"]
-    objects, rows = [account.to_dict() for account in found], list[list[str]]()
-    for account, held in zip(found, objects, strict=True):
-        state = str(account.entries) if account.is_open else f"{account.entries}, closed"
-        rows.append([account.name, account.unit or "", *(_number(held[name]) for name in names), state])
-    _print(as_json, objects, ["account", "unit", *(name.replace("_", " ") for name in names), "entries"], rows)
+    heads = {name.replace("_", " "): name for name in (*names, "entries")}
+    _print(as_json, [account.to_dict() for account in found], heads)
 
 
-def _cells(entry: Entry) -> list[str]:
-    time = entry.time.partition(".")[0].replace("T", " ")
-    epsilon = "" if entry.kind == "close" else _number(entry.epsilon)
-    return [str(entry.sequence), time, entry.kind, entry.what, epsilon, entry.request or "", entry.note]
-
-
-def _show_verified(found: Sequence[Account], as_json: bool) -> None:
-    rows = [[each.name, str(each.entries), each.head] for each in found]
-    _print(as_json, [each.to_dict() for each in found], ["account", "entries", "intact up to"], rows)
-
-
-def _print(
-    as_json: bool, objects: Iterable[Mapping[str, Any]], heads: Sequence[str], rows: Iterable[Sequence[str]]
-) -> None:
+def _print(as_json: bool, objects: Sequence[Mapping[str, Any]], heads: Mapping[str, str]) -> None:
     """For programs an object on each line; for people a table."""
     if not as_json:
-        print(table(heads, [*rows]))
+        print(table([*heads], [[_cell(each, name) for name in heads.values()] for each in objects]))
         return
     for each in objects:
         print(json.dumps(each, sort_keys=True, allow_nan=False, ensure_ascii=False))
 
 
-def _number(value: float) -> str:
-    """For people: without the last digits of a sum of doubles, which JSON keeps."""
-    return f"{value:.12g}"
+def _cell(held: Mapping[str, Any], name: str) -> str:
+    """For people: without the last digits of times and of sums of doubles, which JSON keeps."""
+    value = held[name]
+    if name == "entries" and not held["open"]:
+        return f"{value}, closed"
+    if value is None or (name == "epsilon" and held.get("kind") == "close"):
+        return ""
+    if name == "time":
+        return value.partition(".")[0].replace("T", " ")
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
