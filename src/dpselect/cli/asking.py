@@ -169,8 +169,8 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
     return 0
 
 
-_OF_SITE = "neighbours table memory_limit source_name times"
-_SERVED: Parts = {Part.OF_ALL: (*shared(f"{_OF_SITE} ledger account anchor"), *WORDS)}
+_OF_SITE = "neighbours table memory_limit source_name times account"
+_SERVED: Parts = {Part.OF_ALL: (*shared(f"{_OF_SITE} ledger anchor"), *WORDS)}
 
 
 def serve(
@@ -203,23 +203,11 @@ def serve(
     from dpselect.web import Folder, Site
     from dpselect.web import serve as serve_pages
 
-    site = Site(
-        source=source,
-        unit=unit,
-        ledger=ledger_of(given["ledger"], given["anchor"]),
-        account=given["account"],
-        format=format_of(given),
-        **{name: given[name] for name in _OF_SITE.split()},
-    )
-    serve_pages(
-        site,
-        folder=Folder() if source is None else None,
-        host=host,
-        port=port,
-        reachable=i_know_who_can_reach_this,
-        browser=not no_browser,
-        say=lambda line: print(line, flush=True),
-    )
+    alike = {name: given[name] for name in _OF_SITE.split()}
+    alike |= {"ledger": ledger_of(given["ledger"], given["anchor"]), "format": format_of(given)}
+    site, folder = Site(source=source, unit=unit, **alike), Folder() if source is None else None
+    reachable, browser = i_know_who_can_reach_this, not no_browser
+    serve_pages(site, folder=folder, host=host, port=port, reachable=reachable, browser=browser)
 
 
 def format_of(given: Mapping[str, Any]) -> Format:

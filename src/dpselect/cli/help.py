@@ -54,10 +54,8 @@ or a database, such as postgresql://user@host/database.
 
 _VALUES = {
     "whole": "INTEGER",
-    "number": "NUMBER",
-    "exact": "NUMBER",
-    "bounds": "NUMBER NUMBER",
-    "numbers or dates": "NUMBER NUMBER",
+    **dict.fromkeys(("number", "exact"), "NUMBER"),
+    **dict.fromkeys(("bounds", "numbers or dates"), "NUMBER NUMBER"),
     "ends": "DATE DATE",
     "levels": "NUMBERS",
     "flag": "",

@@ -34,12 +34,10 @@ def can_be_written(stream: TextIO | None) -> bool:
     """Whether `stream` is open, and for writing."""
     if stream is None or stream.closed:
         return False
-    if _has_number(stream):
-        try:
-            os.write(stream.fileno(), b"")
-        except OSError as error:
-            return error.errno != errno.EBADF
-    return True
+    try:
+        return os.write(stream.fileno(), b"") == 0
+    except (OSError, ValueError) as error:  # also of one in memory, which has no number
+        return getattr(error, "errno", None) != errno.EBADF
 
 
 def encode_anything(stream: TextIO) -> None:
@@ -59,21 +57,13 @@ def encode_anything(stream: TextIO) -> None:
 
 def refuse_unread() -> None:
     """Raise `BrokenPipeError` if the reader of standard output has gone, as far as the system can tell."""
-    if not hasattr(select, "poll") or not _has_number(sys.stdout):  # on Windows only writing shows it
+    if not hasattr(select, "poll"):  # on Windows only writing shows it
         return
     watched = select.poll()
-    watched.register(sys.stdout.fileno(), 0)
+    with suppress(OSError, ValueError):  # one in memory has no number
+        watched.register(sys.stdout.fileno(), 0)
     if any(happened & (select.POLLERR | select.POLLHUP) for _, happened in watched.poll(0)):
         raise BrokenPipeError
-
-
-def _has_number(stream: TextIO) -> bool:
-    """Whether it is a stream of the system; one in memory is not."""
-    try:
-        stream.fileno()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def say(text: str) -> None:

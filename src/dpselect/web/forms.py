@@ -86,12 +86,11 @@ def fields_of(about: type[Question], site: Site) -> list[Field]:
     main = [each for each in own if each.default is REQUIRED or each.name in order[1:]]
     types = [TYPES["candidates"]] if about.chooses() else []
     where, by, groups, most = OF_VIEWS
+    rest = (*own, *types, *OF_EVERY_QUESTION, where)
     listed: dict[str, Sequence[Argument]] = {
         "main": main,
         "epsilon": [about.argument("epsilon")],
-        "more": [
-            each for each in (*own, *types, *OF_EVERY_QUESTION, where) if each not in main and each.name != "request"
-        ],
+        "more": [each for each in rest if each not in main and each.name != "request"],
         "plan": [_PEOPLE] if about.name in _ABOUT_PEOPLE else [],
         "groups": [by, groups, TYPES["groups"], most],
     }

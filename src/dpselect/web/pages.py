@@ -149,10 +149,8 @@ class PageRequest(Work):
         """Read the rows, charge and draw."""
         site = self.form.site
         if self.is_outdated:
-            why = "The table was written after this page had been opened: its files differ in size or time."
-            raise SelectionError(
-                f"{why} Nothing was read or charged. See whether the question still fits, and ask again."
-            )
+            why = "The table was written after this page had been opened: its files differ in size or time. Nothing was"
+            raise SelectionError(f"{why} read or charged. See whether the question still fits, and ask again.")
         more = {} if site.ledger is None else {"request": PREFIX + self.id}
         release = self.form.reply(site.data(progress), self.epsilon, **more)
         counted = None if release.usable is None or release.where else release.usable.count

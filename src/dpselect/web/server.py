@@ -13,6 +13,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -37,6 +38,7 @@ from dpselect.web.site import Folder, Site
 SENDING_SECONDS = 20.0
 """From the first byte of a request, or from the opening of its connection, to the last byte of its form."""
 
+_say = partial(print, flush=True)
 _SCRIPT = "text/javascript"
 _FILES = {"style.css": "text/css", "page.js": _SCRIPT, "htmx.min.js": _SCRIPT, "icon.svg": "image/svg+xml"}
 
@@ -49,7 +51,7 @@ def serve(
     port: int = 0,  # any that is free
     reachable: bool = False,  # whether the host may be an address that others can reach
     browser: bool = True,
-    say: Callable[[str], None],  # to the person who started it
+    say: Callable[[str], None] = _say,  # to the person who started it
 ) -> None:
     """Serve the pages until Ctrl-C. What they are about is checked before anything is opened."""
     if host not in LOOPBACK and not reachable:
