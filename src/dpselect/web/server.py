@@ -60,18 +60,12 @@ def serve(
     site.check()
     with _listening(host, port) as listener:
         guard = Guard(host, listener.getsockname()[1])
-        config: Any = uvicorn.Config(
-            application(site, guard, folder),
-            http=Connection,
-            log_config=None,
-            access_log=False,  # an address may hold what was typed
-            log_level="critical",
-            lifespan="on",
-            ws="none",
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=2,  # seconds for requests in progress
-        )
+        app: Any = application(site, guard, folder)
+        # An address may hold what was typed, so none is logged.
+        quiet: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}
+        bare: dict[str, Any] = {"server_header": False, "date_header": False}
+        bare["timeout_graceful_shutdown"] = 2  # seconds for requests in progress
+        config = uvicorn.Config(app, http=Connection, lifespan="on", ws="none", **quiet, **bare)
         server = uvicorn.Server(config)
         path = forwarding(guard.first_address) if browser and _can_open() else None
         opening = "Opening your browser. If no page opens, open this address in one; it works once:"
