@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpselect.mechanisms.numbers as coins
 from dpselect import Neighbours, testing
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import StopCandidate
-from dpselect.mechanisms.threshold_counts import _Weights
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.stop_candidate import law
@@ -85,26 +83,15 @@ def test_answers_have_their_law(k: int, counts: tuple[int, ...], neighbours: Nei
     assert p_value(found, np.array([float(other[order]) for order in orders])) < NEVER
 
 
-@pytest.mark.parametrize("bits", [60, 120, 240])
-def test_bounds_of_the_coin_hold_its_probability(bits: int) -> None:
-    counts, rate, base = np.array([1, 3, 3, 40, 41, 200]), Fraction(1, 3), Fraction(10**9)
-    weights, left = _Weights(counts, rate=rate, base=base), counts.tolist()
-    for taken in (40, 200, 3, 41, 1, 3):
-        low, high = weights.stop(bits)
-        total = base + sum(exponential((count - 1) * rate, digits=200) for count in left)
-        assert low <= (1 << bits) * base / total <= high
-        assert high - low <= 2
-        weights.take(taken)
-        left.remove(taken)
-    assert weights.stop(bits) == (1 << bits, 1 << bits)
-
-
-def test_a_coin_that_the_first_digits_leave_open_is_decided_by_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coins, "_BITS", 2)
-    mechanism = StopCandidate(k=1, epsilon=1.0, delta=0.05)
-    size, chance = 1_000, mechanism.probability(5)
-    named = sum(mechanism.select([5]).size for _ in range(size))
-    assert p_value(np.array([named, size - named]), np.array([chance, 1 - chance])) > NEVER
+def test_a_stop_candidate_of_any_weight_has_its_share() -> None:
+    """Weights and the numbers of units that make up for them, up to where one value and "stop" are equally likely."""
+    for epsilon, delta, most in ((1.0, 0.05, 1), (1.0, 1e-300, 10**9), (0.01, 5e-324, 7)):
+        mechanism = StopCandidate(k=1, epsilon=epsilon, delta=delta, max_values_per_unit=most)
+        count, size = mechanism.count_needed(0.5), 1_000
+        chance = mechanism.probability(count)
+        named = sum(mechanism.select([count]).size for _ in range(size))
+        assert p_value(np.array([named, size - named]), np.array([chance, 1 - chance])) > NEVER
+        assert p_value(np.array([named, size - named]), np.array([chance / 2, 1 - chance / 2])) < NEVER
 
 
 def test_values_without_units_are_never_drawn_and_all_others_may_be() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,23 +19,13 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.noise import DiscreteGaussianMechanism, GeometricMechanism, whole_values
-from dpselect.mechanisms.numbers import (
-    LARGEST_COUNT,
-    IntArray,
-    exp_minus,
-    exp_minus_at_most,
-    first_count,
-    heads,
-    log_of,
-)
+from dpselect.mechanisms.numbers import LARGEST_COUNT, IntArray, exp_minus_at_most, first_count, log_of
 from dpselect.mechanisms.partition_selection import PartitionSelection, UnlistedValues, divided
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
 
 _MOST_ANSWERS = 10_000_000
 _FEW = 2  # up to so many rounds, none of delta is spent on their composition: it would gain less than it takes
-_GUARD_BITS = 64
-_ABOVE_LN_2 = Fraction(7, 10)
 
 
 class ReleasedCounts(NamedTuple):
@@ -186,16 +176,10 @@ class StopCandidate(UnlistedValues):
         """Draw up to `k` values, in the order of the positions returned: fewer if "stop" was drawn."""
         numbers = whole_values(counts)
         (occurring,) = np.nonzero(numbers > 0)
-        if not occurring.size:
-            return occurring
-        left = numbers[occurring]
-        order = self.rounds.peel(left, min(self.k, left.size))
-        against = _Weights(left, rate=self._rate, base=self._base)
-        for place, count in enumerate(left[order].tolist()):
-            if heads(against.stop, 1):
-                return occurring[order[:place]]
-            against.take(count)
-        return occurring[order]
+        # As claim 2 of the proof has it: "stop" is the last candidate, and all weights are doubles.
+        weights = np.append(np.full(occurring.size, self.stop_delta), float(self.max_values_per_unit))
+        order = replace(self.rounds, weights=weights).peel(np.append(numbers[occurring], 1), min(self.k, weights.size))
+        return occurring[order[: np.argmax(order == occurring.size)] if occurring.size in order else order]
 
     @property
     def _rate(self) -> Fraction:
@@ -206,63 +190,6 @@ class StopCandidate(UnlistedValues):
     def _base(self) -> Fraction:
         """The weight of "stop" for each of a value that one unit has."""
         return self.max_values_per_unit / Fraction(self.stop_delta)
-
-
-class _Weights:
-    """The values that are left, weighed against "stop": their weights are :math:`e^{(c - 1)/b}`, and its is `base`.
-
-    Weights that hide "stop" up to the digits in question are only counted; the others are enclosed by whole numbers of
-    a small unit, so that sums stay exact when values are taken out.
-    """
-
-    def __init__(self, counts: IntArray, *, rate: Fraction, base: Fraction) -> None:
-        self._distinct, self._left = np.unique(counts, return_counts=True)
-        self._rate, self._base = rate, base
-        self._base_bits = math.ceil(base).bit_length()
-        self._sums: dict[int, tuple[int, int, int]] = {}
-
-    def stop(self, bits: int) -> tuple[int, int]:
-        """Whole numbers low and high with ``low <= 2^bits p <= high``, p the probability that "stop" is drawn next."""
-        if bits not in self._sums:
-            self._sums[bits] = self._summed(bits)
-        hiding, low, high = self._sums[bits]
-        if hiding:
-            return 0, 1
-        top, bottom = (self._base * (1 << (bits + _GUARD_BITS))).as_integer_ratio()
-        scaled = top << bits
-        return scaled // (top + bottom * high), -(-scaled // (top + bottom * low))
-
-    def take(self, count: int) -> None:
-        """Take out a value of so many units."""
-        self._left[np.searchsorted(self._distinct, count)] -= 1
-        for bits, (hiding, low, high) in self._sums.items():
-            if count >= self._first_hiding(bits):
-                self._sums[bits] = hiding - 1, low, high
-            else:
-                below, above = self._weighed(count, bits)
-                self._sums[bits] = hiding, low - below, high - above
-
-    def _summed(self, bits: int) -> tuple[int, int, int]:
-        """How many weights hide "stop", and bounds of the sum of the others."""
-        split = int(np.searchsorted(self._distinct, min(self._first_hiding(bits), LARGEST_COUNT)))
-        low = high = 0
-        for count, number in zip(self._distinct[:split].tolist(), self._left[:split].tolist(), strict=True):
-            if number:
-                below, above = self._weighed(count, bits)
-                low, high = low + number * below, high + number * above
-        return int(self._left[split:].sum()), low, high
-
-    def _first_hiding(self, bits: int) -> int:
-        """From this count on, a weight is at least 2^bits times that of "stop"."""
-        return 1 + math.ceil((bits + self._base_bits) * _ABOVE_LN_2 / self._rate)
-
-    def _weighed(self, count: int, bits: int) -> tuple[int, int]:
-        """Bounds of a weight that does not hide "stop"."""
-        unit = 1 << (bits + _GUARD_BITS)
-        if count == 1:
-            return unit, unit
-        low, high = exp_minus((count - 1) * self._rate, 3 * (bits + self._base_bits) + _GUARD_BITS)
-        return unit * high.denominator // high.numerator, -(-unit * low.denominator // low.numerator)
 
 
 _WAYS = {
