@@ -116,7 +116,10 @@ class Format:
         if self.decimal == self.thousands:
             got, expected = Shown(repr(self.decimal)), "another mark than that between thousands"
             raise InvalidParameterError("decimal", got, expected, "One cell would mean both.")
-        _check_strip(self.strip, self.decimal, self.thousands)
+        marks = self.decimal + ("" if self.thousands is None else THOUSANDS[self.thousands].strip())
+        if len(_text("strip", self.strip)) > 32 or any(each in f"0123456789+-{marks}" for each in self.strip):
+            expected = "at most 32 characters, none of which is part of a number: no digit, sign or mark"
+            raise InvalidParameterError("strip", typed(self.strip), expected)
         if self.date_format is not None:
             date_pattern(self.date_format)
         if self.sheet is not None and not 0 < len(_text("sheet", self.sheet)) <= 31:
@@ -217,15 +220,3 @@ def _encoding(value: object) -> str:
             return name
     hint = "Other files are converted to UTF-8 first, such as by iconv."
     raise InvalidParameterError("encoding", typed(value), f"one of {', '.join(ENCODINGS)}", hint)
-
-
-def _check_strip(value: object, decimal: str, thousands: str | None) -> None:
-    text = _text("strip", value)
-    parts = [("a digit", "0123456789"), ("a sign", "+-"), ("the decimal mark", decimal)]
-    parts.append(("the thousands mark", "" if thousands is None else THOUSANDS[thousands].strip()))
-    for called, characters in parts:
-        if any(each in characters for each in text):
-            expected = "characters that are no part of a number"
-            raise InvalidParameterError("strip", Shown(repr(text)), expected, f"One of them is {called}.")
-    if len(text) > 32:
-        raise InvalidParameterError("strip", Shown("<text>"), "at most 32 characters")

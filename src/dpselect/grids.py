@@ -105,14 +105,10 @@ class GrowingGrid:
             raise InvalidParameterError("step", step, "a step that doubles from the lower bound on can distinguish")
         return cls(first, exact, growth)
 
+    @lru_cache(maxsize=16)  # noqa: B019 - no more than 16 grids
     def points(self) -> tuple[float, ...]:
         """The doubles nearest to its numbers, increasing."""
-        return _points(self)
-
-
-@lru_cache(maxsize=16)
-def _points(grid: GrowingGrid) -> tuple[float, ...]:
-    return tuple(float(grid.lower + multiple * grid.step) for multiple in _multiples(grid.growth))
+        return tuple(float(self.lower + multiple * self.step) for multiple in _multiples(self.growth))
 
 
 @cache
