@@ -49,7 +49,7 @@ class Argument:
     """
 
     kind: WrittenAs
-    help: str
+    help: str = ""
     name: str = ""
     default: object = REQUIRED
     check: Callable[[Any, str], Any] | None = None
@@ -175,18 +175,32 @@ _NUMBERS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 @cache
 def arguments_of(question: type[Any]) -> tuple[Argument, ...]:
-    """The arguments that a question declares, in their order: by an `Argument`, or by its kind and its help alone."""
+    """The arguments that a question declares, in their order.
+
+    By an `Argument`, or by its kind and its help alone; without its help, the docstring explains it.
+    """
     hints, found = get_type_hints(question, include_extras=True), list[Argument]()
+    explained = explanations(question.__doc__ or "")
     for each in fields(question):
         if get_origin(hints[each.name]) is not Annotated:
             continue  # what a table tells
         type_, kind, *help = get_args(hints[each.name])
-        said = Argument(kind, *help) if help else kind
+        said = kind if isinstance(kind, Argument) else Argument(kind, *help or [explained.get(each.name, "")])
         written = type_.__name__ if isinstance(type_, type) else _MODULES.sub("", str(type_))
         default = REQUIRED if each.default is MISSING or said.is_list else each.default
         check = boolean if said.kind == "flag" else said.check
         found.append(replace(said, name=each.name, default=default, check=check, type=written))
     return tuple(found)
+
+
+def explanations(text: str) -> dict[str, str]:
+    """What is said of each name by lines such as ``name: text``, which go on in lines that are indented further.
+
+    >>> explanations("Args:\\n  k: How many,\\n    at most.\\n  level: A share.")
+    {'k': 'How many, at most.', 'level': 'A share.'}
+    """
+    found = re.findall(r"^( *)(\w+): (.*(?:\n\1 +\S.*)*)", text, re.MULTILINE)
+    return {name: " ".join(said.split()) for _, name, said in found}
 
 
 _MODULES = re.compile(r"\b(typing|collections\.abc|fractions|datetime)\.")
@@ -204,6 +218,64 @@ IN_PYTHON = {
 }
 """How lists are typed in a shell, and what Python takes instead."""
 
+_OF_DATES = "Of dates: the first and the last date, such as 2026-01-01 2026-12-31; --step is in days, by default 1."
+_SAID = explanations(f"""
+Candidates: Public values to choose from, whether or not they occur, never read from the column: {_LIST}. Without a
+    list use values, or top-k with a --delta.
+CandidatesToCount: Public values to count, whether or not they occur, never read from the column: {_LIST}. Or give
+    --bins. Without a list use values, or top-k with a --delta.
+CandidatesIfAny: Public values to choose from, never read from the column: {_LIST}. Without them, and with a --delta
+    above 0, the values that enough units have.
+WithCounts: Also release how many units have each answer, with noise. If the counts do not come at no cost, half of
+    --epsilon selects and half counts.
+MaxValues: Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is
+    small, noise is added once to all counts: far less noise, and the counts come with the answer. Default: any
+    number; for top-k without candidates, 1.
+MaxValuesCounted: Number of values for which one unit counts. If a unit has more, this many are chosen at random. The
+    larger it is, the more noise there is; without a list, values then need more units to be named.
+Delta: Probability with which the guarantee may fail. Choose it far below one over the number of units, such as 1e-6
+    for up to about 10,000 units.
+DeltaIfLess: Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0, the
+    counts get Gaussian noise if its error is smaller, and selecting many values takes less noise.
+Kind: How unknown values are read. Default: the column's type; in CSV and JSON lines, text.
+ValuesIfAny: Count units with one of these values of COLUMN: {_LIST}.
+Between: Count units with a number in COLUMN that is not below the first and not above the second.
+Bounds: Smallest and largest possible value. Public, never taken from the column; values beyond a bound count as that
+    bound. If none is known, ask for an upper bound first.
+QuantileBounds: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
+    as that bound. {_OF_DATES}
+BoundsIfKnown: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
+    as that bound. {_OF_DATES} Without them, --lower is the smallest, and answers that grow apart are tested in order,
+    with a larger error.
+LowerIfUnbounded: Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default:
+    0.
+Step: Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide
+    the distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).
+FineStep: Values are rounded to multiples of this above the lower bound; it has to divide the distance between the
+    bounds. Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance.
+SmallestStep: Smallest distance between possible answers, such as 1 for ages in years; far from --lower they are 1% of
+    the distance from it apart. Default: 1 if the column's type is an integer type (CSV has no types).
+Continuous: Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two
+    are equal; there is no error bound.
+MaxRows: Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.
+Quantiles: joint draws all quantiles at once. halving draws the middle one first, then the others on each side; it is
+    better for very many levels.
+BinBounds: Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to
+    the outer bins. If no end is known, ask for an upper bound first.
+EdgesIfAny: Where bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}.
+Clip: Smallest and largest amount that one unit may add; public. The noise grows with it. If none is known, ask for an
+    upper bound first.
+Prices: Public prices to choose from: {_PRICES}. The error grows with the highest price.
+UsableEpsilon: Epsilon for the number of units that could be used, with noise, on top of --epsilon: a warning if it is
+    small.
+Request: An id of your choice, with a ledger. Repeating the same question under the same id returns the same answer at
+    no cost.
+Where: Public condition on each row alone: age=18.., age=18..65 or region=north,south. Only rows that meet all are
+    looked at. May be given several times.
+MaxGroups: Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it.
+""")
+"""The explanations of more than a line, by the names of the types below."""
+
 _PRIVACY = "Privacy loss of the whole answer. Smaller is more private and less accurate."
 Epsilon = Annotated[float, Argument("number", _PRIVACY, check=positive_epsilon)]
 Values = Annotated[str, "text", "Column with the values."]
@@ -213,196 +285,52 @@ Dates = Annotated[str, "text", "Column of dates."]
 Offers = Annotated[str, "text", "Column of numbers: the most that each unit would pay."]
 ColumnIfAny = Annotated[str | None, "text", "Column of the condition. Without one, every unit is counted."]
 
-Candidates = Annotated[
-    object,
-    Argument(
-        "list",
-        f"Public values to choose from, whether or not they occur, never read from the column: {_LIST}."
-        " Without a list use values, or top-k with a --delta.",
-        is_list=True,
-    ),
-]
-CandidatesToCount = Annotated[
-    object,
-    Argument(
-        "list",
-        f"Public values to count, whether or not they occur, never read from the column: {_LIST}."
-        " Or give --bins. Without a list use values, or top-k with a --delta.",
-        may_be_one=True,
-    ),
-]
-CandidatesIfAny = Annotated[
-    object,
-    "list",
-    f"Public values to choose from, never read from the column: {_LIST}."
-    " Without them, and with a --delta above 0, the values that enough units have.",
-]
-WithCounts = Annotated[
-    bool,
-    "flag",
-    "Also release how many units have each answer, with noise. If the counts do not come at no cost, half of"
-    " --epsilon selects and half counts.",
-]
-MaxValues = Annotated[
-    int | None,
-    "whole",
-    "Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is"
-    " small, noise is added once to all counts: far less noise, and the counts come with the answer. Default: any"
-    " number; for top-k without candidates, 1.",
-]
-MaxValuesCounted = Annotated[
-    int,
-    "whole",
-    "Number of values for which one unit counts. If a unit has more, this many are chosen at random. The larger it"
-    " is, the more noise there is; without a list, values then need more units to be named.",
-]
+Candidates = Annotated[object, Argument("list", _SAID["Candidates"], is_list=True)]
+CandidatesToCount = Annotated[object, Argument("list", _SAID["CandidatesToCount"], may_be_one=True)]
+CandidatesIfAny = Annotated[object, "list", _SAID["CandidatesIfAny"]]
+WithCounts = Annotated[bool, "flag", _SAID["WithCounts"]]
+MaxValues = Annotated[int | None, "whole", _SAID["MaxValues"]]
+MaxValuesCounted = Annotated[int, "whole", _SAID["MaxValuesCounted"]]
 K = Annotated[int, "whole", "Number of values to select."]
-Delta = Annotated[
-    float,
-    "number",
-    "Probability with which the guarantee may fail. Choose it far below one over the number of units, such as 1e-6"
-    " for up to about 10,000 units.",
-]
-DeltaIfLess = Annotated[
-    float,
-    "number",
-    "Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0, the"
-    " counts get Gaussian noise if its error is smaller, and selecting many values takes less noise.",
-]
-Kind = Annotated[
-    str | None,
-    ("integer", "number", "text", "date", "boolean"),
-    "How unknown values are read. Default: the column's type; in CSV and JSON lines, text.",
-]
-ValuesIfAny = Annotated[
-    object, Argument("list", f"Count units with one of these values of COLUMN: {_LIST}.", may_be_one=True)
-]
-Between = Annotated[
-    tuple[float, float] | None,
-    "bounds",
-    "Count units with a number in COLUMN that is not below the first and not above the second.",
-]
+Delta = Annotated[float, "number", _SAID["Delta"]]
+DeltaIfLess = Annotated[float, "number", _SAID["DeltaIfLess"]]
+Kind = Annotated[str | None, ("integer", "number", "text", "date", "boolean"), _SAID["Kind"]]
+ValuesIfAny = Annotated[object, Argument("list", _SAID["ValuesIfAny"], may_be_one=True)]
+Between = Annotated[tuple[float, float] | None, "bounds", _SAID["Between"]]
 
-Bounds = Annotated[
-    tuple[float, float],
-    "bounds",
-    "Smallest and largest possible value. Public, never taken from the column; values beyond a bound count as that"
-    " bound. If none is known, ask for an upper bound first.",
-]
-_OF_DATES = "Of dates: the first and the last date, such as 2026-01-01 2026-12-31; --step is in days, by default 1."
-QuantileBounds = Annotated[
-    tuple[float, float] | tuple[date | str, date | str],
-    "numbers or dates",
-    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-    f" bound. {_OF_DATES}",
-]
-BoundsIfKnown = Annotated[
-    tuple[float, float] | tuple[date | str, date | str] | None,
-    "numbers or dates",
-    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-    f" bound. {_OF_DATES} Without them, --lower is the smallest, and answers that grow apart are tested in order,"
-    " with a larger error.",
-]
+Bounds = Annotated[tuple[float, float], "bounds", _SAID["Bounds"]]
+Ends = tuple[float, float] | tuple[date | str, date | str]
+QuantileBounds = Annotated[Ends, "numbers or dates", _SAID["QuantileBounds"]]
+BoundsIfKnown = Annotated[Ends | None, "numbers or dates", _SAID["BoundsIfKnown"]]
 Lower = Annotated[Exact, "exact", "Smallest possible answer. Public; smaller values count as this."]
-LowerIfUnbounded = Annotated[
-    Exact | None,
-    "exact",
-    "Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default: 0.",
-]
-Step = Annotated[
-    Exact | None,
-    "exact",
-    "Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide"
-    " the distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).",
-]
-FineStep = Annotated[
-    Exact | None,
-    "exact",
-    "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the"
-    " bounds. Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the"
-    " distance.",
-]
-SmallestStep = Annotated[
-    Exact | None,
-    "exact",
-    "Smallest distance between possible answers, such as 1 for ages in years; far from --lower they are 1% of the"
-    " distance from it apart. Default: 1 if the column's type is an integer type (CSV has no types).",
-]
-Continuous = Annotated[
-    bool,
-    "flag",
-    "Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two are"
-    " equal; there is no error bound.",
-]
-MaxRows = Annotated[
-    int,
-    "whole",
-    "Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.",
-]
+LowerIfUnbounded = Annotated[Exact | None, "exact", _SAID["LowerIfUnbounded"]]
+Step = Annotated[Exact | None, "exact", _SAID["Step"]]
+FineStep = Annotated[Exact | None, "exact", _SAID["FineStep"]]
+SmallestStep = Annotated[Exact | None, "exact", _SAID["SmallestStep"]]
+Continuous = Annotated[bool, "flag", _SAID["Continuous"]]
+MaxRows = Annotated[int, "whole", _SAID["MaxRows"]]
 Level = Annotated[float, "number", "Share of the values below the quantile, from 0 to 1."]
 Levels = Annotated[Sequence[float], "levels", f"Different shares of the values, from 0 to 1{_LEVELS}."]
-Quantiles = Annotated[
-    Literal["joint", "halving"],
-    ("joint", "halving"),
-    "joint draws all quantiles at once. halving draws the middle one first, then the others on each side; it is"
-    " better for very many levels.",
-]
-BinBounds = Annotated[
-    tuple[float, float],
-    "bounds",
-    "Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to the"
-    " outer bins. If no end is known, ask for an upper bound first.",
-]
+Quantiles = Annotated[Literal["joint", "halving"], ("joint", "halving"), _SAID["Quantiles"]]
+BinBounds = Annotated[tuple[float, float], "bounds", _SAID["BinBounds"]]
 Bins = Annotated[int, "whole", "Number of bins of equal width."]
-EdgesIfAny = Annotated[
-    Sequence[float] | None,
-    "levels",
-    f"Where bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}.",
-]
+EdgesIfAny = Annotated[Sequence[float] | None, "levels", _SAID["EdgesIfAny"]]
 
 Summed = Annotated[str, "text", "Column of numbers to add up."]
-Clip = Annotated[
-    tuple[Exact, Exact],
-    "bounds",
-    "Smallest and largest amount that one unit may add; public. The noise grows with it. If none is"
-    " known, ask for an upper bound first.",
-]
+Clip = Annotated[tuple[Exact, Exact], "bounds", _SAID["Clip"]]
 Scale = Annotated[Exact, "number", "Multiply the numbers by this and round them to whole numbers: 100 counts cents."]
 
 DatesToChoose = Annotated[object, "dates", f"Public dates to choose from: {_DATES}."]
 DateBounds = Annotated[tuple[object, object] | None, "ends", "First and last date, instead of a list."]
 DateStep = Annotated[int, "whole", "With --bounds, the number of days from one date to the next."]
-Prices = Annotated[
-    object,
-    Argument(
-        "prices", f"Public prices to choose from: {_PRICES}. The error grows with the highest price.", is_list=True
-    ),
-]
+Prices = Annotated[object, Argument("prices", _SAID["Prices"], is_list=True)]
 
-UsableEpsilon = Annotated[
-    float | None,
-    "number",
-    "Epsilon for the number of units that could be used, with noise, on top of --epsilon: a warning if it is small.",
-]
-Request = Annotated[
-    str | None,
-    "text",
-    "An id of your choice, with a ledger. Repeating the same question under the same id returns the same answer at"
-    " no cost.",
-]
-Where = Annotated[
-    Mapping[str, Any] | None,
-    "where",
-    "Public condition on each row alone: age=18.., age=18..65 or region=north,south. Only rows that meet all are"
-    " looked at. May be given several times.",
-]
+UsableEpsilon = Annotated[float | None, "number", _SAID["UsableEpsilon"]]
+Request = Annotated[str | None, "text", _SAID["Request"]]
+Where = Annotated[Mapping[str, Any] | None, "where", _SAID["Where"]]
 By = Annotated[str | None, "text", "Column with the group of each row, for one answer per group in --groups."]
 Groups = Annotated[object, Argument("values", f"Public list of groups: {_LIST}.", may_be_one=True)]
-MaxGroups = Annotated[
-    int,
-    "whole",
-    "Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it.",
-]
+MaxGroups = Annotated[int, "whole", _SAID["MaxGroups"]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,26 @@ class Format:
     whether a question is answered. Without a word of it, cells are read as ``docs/files.md`` says.
 
     Args:
-        <of the fields>
+        delimiter: Character between the cells of a CSV file: one of , ; | : ^ ~ #, a blank, a tab, or the control
+            characters 1 and 31; also written comma, semicolon, pipe or tab. Default: comma; tab in .tsv files.
+        encoding: Encoding of a CSV file: utf-8, latin-1, iso-8859-15, cp1250, cp1251, cp1252, utf-16 (which starts with
+            a byte order mark), utf-16-le or utf-16-be.
+        thousands: Mark between groups of three digits: , . ' _ or a blank. A number may have it at every group or at
+            none: 12,34 is not one. Default: no mark, and 1,234 is not a number.
+        decimal: Decimal mark: . or ,
+        date_format: Format of dates, in the words %Y %m %d, %y for a year of two digits (69 to 99 are in the 1900s) and
+            %b for an English month such as Nov; all else stands for itself, as in %d.%m.%Y. Default: %Y-%m-%d.
+        as_date: Where a date is asked for, read the date of a timestamp, as it is written; of a column of timestamps
+            with a time zone, the date in that zone.
+        strip: Characters to take away, with blanks, from both ends of numbers and behind their signs, such as '$%'. 5%
+            is then 5.
+        ignore_case: Compare text and groups without regard to capitals.
+        trim: Compare text and groups without the blanks around them.
+        sheet: Name of the sheet of an Excel file. Default: the only one.
+        header_row: Row of the sheet of an Excel file that names the columns; rows above it are left out.
+        skip_lines: Lines of a CSV file that stand above its header, such as titles.
+        quoted_line_breaks: Read line breaks inside quotes as part of the cell. One quote that is not closed then
+            swallows the rows of others: the guarantee holds only if every row is well formed.
 
     Raises:
         InvalidParameterError: an unknown word, or words that contradict each other.
@@ -51,56 +70,19 @@ class Format:
     {'thousands': ',', 'strip': '$'}
     """
 
-    delimiter: Annotated[
-        str | None,
-        "any text",
-        "Character between the cells of a CSV file: one of , ; | : ^ ~ #, a blank, a tab, or the control characters"
-        " 1 and 31; also written comma, semicolon, pipe or tab. Default: comma; tab in .tsv files.",
-    ] = None
-    encoding: Annotated[
-        str,
-        "text",
-        "Encoding of a CSV file: utf-8, latin-1, iso-8859-15, cp1250, cp1251, cp1252, utf-16 (which starts with a"
-        " byte order mark), utf-16-le or utf-16-be.",
-    ] = "utf-8"
-    thousands: Annotated[
-        str | None,
-        "any text",
-        "Mark between groups of three digits: , . ' _ or a blank. A number may have it at every group or at none:"
-        " 12,34 is not one. Default: no mark, and 1,234 is not a number.",
-    ] = None
-    decimal: Annotated[str, "any text", "Decimal mark: . or ,"] = "."
-    date_format: Annotated[
-        str | None,
-        "any text",
-        "Format of dates, in the words %Y %m %d, %y for a year of two digits (69 to 99 are in the 1900s) and %b for"
-        " an English month such as Nov; all else stands for itself, as in %d.%m.%Y. Default: %Y-%m-%d.",
-    ] = None
-    as_date: Annotated[
-        bool,
-        "flag",
-        "Where a date is asked for, read the date of a timestamp, as it is written; of a column of timestamps with"
-        " a time zone, the date in that zone.",
-    ] = False
-    strip: Annotated[
-        str,
-        "any text",
-        "Characters to take away, with blanks, from both ends of numbers and behind their signs, such as '$%'. 5%"
-        " is then 5.",
-    ] = ""
-    ignore_case: Annotated[bool, "flag", "Compare text and groups without regard to capitals."] = False
-    trim: Annotated[bool, "flag", "Compare text and groups without the blanks around them."] = False
-    sheet: Annotated[str | None, "any text", "Name of the sheet of an Excel file. Default: the only one."] = None
-    header_row: Annotated[
-        int, "whole", "Row of the sheet of an Excel file that names the columns; rows above it are left out."
-    ] = 1
-    skip_lines: Annotated[int, "whole", "Lines of a CSV file that stand above its header, such as titles."] = 0
-    quoted_line_breaks: Annotated[
-        bool,
-        "flag",
-        "Read line breaks inside quotes as part of the cell. One quote that is not closed then swallows the rows of"
-        " others: the guarantee holds only if every row is well formed.",
-    ] = False
+    delimiter: Annotated[str | None, "any text"] = None
+    encoding: Annotated[str, "text"] = "utf-8"
+    thousands: Annotated[str | None, "any text"] = None
+    decimal: Annotated[str, "any text"] = "."
+    date_format: Annotated[str | None, "any text"] = None
+    as_date: Annotated[bool, "flag"] = False
+    strip: Annotated[str, "any text"] = ""
+    ignore_case: Annotated[bool, "flag"] = False
+    trim: Annotated[bool, "flag"] = False
+    sheet: Annotated[str | None, "any text"] = None
+    header_row: Annotated[int, "whole"] = 1
+    skip_lines: Annotated[int, "whole"] = 0
+    quoted_line_breaks: Annotated[bool, "flag"] = False
 
     def __post_init__(self) -> None:
         for name in ("as_date", "ignore_case", "trim", "quoted_line_breaks"):
@@ -147,9 +129,6 @@ class Format:
 
 WORDS = arguments_of(Format)
 """Each word, with what it means."""
-
-_EXPLAINED = "".join(f"        {each.name}: {each.help}\n" for each in WORDS)
-Format.__doc__ = (Format.__doc__ or "").replace("        <of the fields>\n", _EXPLAINED)
 
 
 def declared(value: object) -> Format | None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from inspect import cleandoc, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from dpselect.arguments import REQUIRED, Argument, WrittenAs, words_of
+from dpselect.arguments import REQUIRED, Argument, WrittenAs, explanations, words_of
 from dpselect.arguments import read as read_value
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
 from dpselect.privacy import Neighbours, Times
@@ -103,8 +103,7 @@ def _declared(hint: Any) -> Argument:
 def of_function(name: str, run: Run) -> Command:
     """The command that a function declares."""
     about, _, described = cleandoc(run.__doc__ or "").partition("\nArgs:\n")
-    found = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", described, re.MULTILINE)
-    explained = {of: " ".join(text.split()) for of, text in found}
+    explained = explanations(described)
     hints, positional = get_type_hints(run, include_extras=True), list[Argument]()
     parts: dict[Part, list[Argument]] = {Part.NEEDED: [], Part.OPTIONS: []}
     more: Parts = {}
