@@ -20,9 +20,6 @@ from dpselect.rows.columns import Amount, Column, Condition, Grouping, Progress,
 from dpselect.rows.row_rules import Dialect, Number, RowValue, Unit, Value, Within, rule, unit_rule
 from dpselect.summaries import CandidateKind, CountsOf, NamesOf, PublicCandidates, PublicCondition, TotalsOf, ValuesIn
 
-Read = RowValue | tuple[Column, PublicCandidates] | None
-"""What is read from a row: a value, one of a public list in a column, or nothing."""
-
 Found = Mapping[str, Any]  # the columns of a result as NumPy arrays; ``what`` of names as an Arrow array
 PLACE = CandidateKind.INTEGER  # the kind of a position in a public list
 _CONDITION = "condition"
@@ -282,8 +279,10 @@ def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement
     return replace(statement, reads=reads, lists=lists)
 
 
-def _reads(unit: Column, grouping: Grouping | None, **read: Read) -> dict[str, Any]:
-    """What a statement reads, and the lists in it: the unit, the group, and what the question needs."""
+def _reads(
+    unit: Column, grouping: Grouping | None, **read: RowValue | tuple[Column, PublicCandidates] | None
+) -> dict[str, Any]:
+    """What a statement reads, and the lists in it: the unit, the group, and values or lists that a question needs."""
     reads, lists = dict[str, RowValue](who=Unit(unit)), dict[str, PublicCandidates]()
     groups = None if grouping is None else (grouping.column, grouping.groups)
     for name, each in {"part": groups, **read}.items():

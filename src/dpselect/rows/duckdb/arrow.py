@@ -222,19 +222,14 @@ PIECE_BYTES = 1 << 24  # the most bytes of text written out at once, unless one 
 
 
 def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Sequence[str]) -> Iterator[RecordBatch]:
-    """Batches, with these names, of converted columns: equally long arrays, one for each of `columns`."""
-    for piece in pieces(arrays):
-        found = [plain(array, column.holds) for array, column in zip(piece, columns, strict=True)]
-        yield pa.RecordBatch.from_arrays(found, names=list(names))
+    """Batches, with these names, of converted columns: equally long arrays, one for each of `columns`.
 
-
-def pieces(arrays: Sequence[Array]) -> Iterator[list[Array]]:
-    """The rows of equally long arrays in parts whose text takes at most `PIECE_BYTES` when written out.
-
-    A text that is stored once, for very many rows, could otherwise exceed all memory.
+    The text of each takes at most `PIECE_BYTES`. One that is stored once, for very many rows, could exceed all memory.
     """
     for start, end in cuts(np.sum([_lengths(each) for each in arrays], axis=0)):
-        yield [array.slice(start, end - start) for array in arrays]
+        both = zip(arrays, columns, strict=True)
+        found = [plain(array.slice(start, end - start), column.holds) for array, column in both]
+        yield pa.RecordBatch.from_arrays(found, names=list(names))
 
 
 def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

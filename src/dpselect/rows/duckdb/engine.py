@@ -43,20 +43,11 @@ class DuckDB(Dialect):
     def __init__(self, connection: Connection | None = None) -> None:
         self._connection = connection
 
-    def text(self, cell: str) -> str:
-        return cell
-
     def unit_text(self, cell: str) -> str:
         return cell  # `cells.unit_names` has made it
 
     def written(self, text: str, kind: CandidateKind) -> str:
         return super().written(text, kind) if kind is CandidateKind.DATE else text  # `cells` has left out other numbers
-
-    def whole_double(self, number: str) -> str:
-        return f"CASE WHEN {self.is_whole.format(number)} THEN TRY_CAST({number} AS BIGINT) END"  # null beyond 64 bits
-
-    def amounts(self, number: int) -> str:
-        return f"({number})::HUGEINT"
 
     def lot(self, columns: Sequence[str]) -> str:
         """A hash of 64 bits of a new key and of the columns: all but the last, and then the last, a whole number >= 0.
