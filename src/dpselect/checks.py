@@ -128,13 +128,12 @@ def boolean(value: object, name: str) -> bool:
     return value
 
 
-def one_of(value: object, name: str, words: Iterable[str], *, note: str = "") -> str:
+def one_of(value: object, name: str, words: Iterable[str]) -> str:
     """One of a few words."""
     known = [str(each) for each in words]
     if isinstance(value, str) and value in known:
         return str(value)
-    expected = " or ".join(map(repr, known)) + note
-    raise InvalidParameterError(name, typed(value), expected, did_you_mean(value, known))
+    raise InvalidParameterError(name, typed(value), " or ".join(map(repr, known)), did_you_mean(value, known))
 
 
 def function(value: Any, name: str, *, expected: str) -> Any:

@@ -173,15 +173,10 @@ def value_of(
     *,
     private: str,
 ) -> Any:
-    """The value of any argument of a question that is written in these words.
+    """The value of any argument of a question that is written in these words: one, two for a pair, or all conditions.
 
-    Args:
-        argument: of the question.
-        words: one, two for a pair, or each condition on rows.
-        given: what else was given, by name: the column that the members of a list are compared with, and their type
-            if it is stated.
-        kinds: the types that a column can match.
-        private: see `listed`.
+    What else was `given` has, by name, the column that the members of a list are compared with, which can match these
+    `kinds`, and their type if it is stated. Nothing is listed from what is `private`.
     """
     named = {"groups": "by", "where": "where"}.get(argument.name, "column")
 

@@ -222,7 +222,10 @@ class DecisionTree(MechanismValue):
         kept = (known >= 0) & (known < self.classes)
         known = known[kept].astype(np.int64)
         cuts = _Cuts.of(self.bins)
-        cells = cuts.cells(table[kept], known, self.classes)
+        cells = table[kept]  # then where each row's bin and class are among all bins and classes
+        cells += cuts.firsts
+        cells *= self.classes
+        cells += known[:, np.newaxis]
         nodes = np.zeros(len(known), np.int64)
         chosen = np.zeros(2**self.depth - 1, np.int64)
         for level in range(self.depth):
@@ -243,8 +246,7 @@ class _Cuts:
     """All (feature, cut) pairs, one after another, and where their bins are among the bins of all features.
 
     Attributes:
-        sizes: shape ``(features,)``: how many bins each feature has.
-        firsts: shape ``(features,)``: where the bins of each feature begin.
+        sizes, firsts: shape ``(features,)``: how many bins each feature has, and where they begin.
         features: shape ``(cuts,)``: the feature that a cut is in.
         bins: shape ``(cuts,)``: the last bin below the cut, from 0 in each feature.
         ends: shape ``(cuts,)``: the first bin above the cut, among the bins of all features.
@@ -264,13 +266,6 @@ class _Cuts:
         features = np.repeat(np.arange(len(sizes)), sizes - 1)
         places = np.arange(len(features)) - (firsts - np.arange(len(sizes)))[features]
         return cls(sizes=sizes, firsts=firsts, features=features, bins=places, ends=firsts[features] + places + 1)
-
-    def cells(self, table: Counts, labels: Counts, classes: int) -> Counts:
-        """`table`, overwritten: where each row's bin and class are among all bins and classes."""
-        table += self.firsts
-        table *= classes
-        table += labels[:, np.newaxis]
-        return table
 
     def counts(self, cells: Counts, classes: int) -> Counts:
         """Shape ``(cuts, 2, classes)``: how many of the rows of `cells` are on each side of each cut."""

@@ -80,6 +80,7 @@ class Charged(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
         tags.non_deterministic = True
         return tags
 
@@ -190,11 +191,6 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         mask = np.zeros(cast(Any, self).n_features_in_, dtype=np.bool_)
         mask[self.selected_] = True
         return mask
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -228,7 +228,6 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.input_tags = inner.input_tags
-        tags.target_tags.required = True
         return tags
 
 
