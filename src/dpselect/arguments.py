@@ -98,7 +98,7 @@ def read(kind: WrittenAs, name: str, *words: str) -> Any:
         convert, expected = _NUMBERS[kind]
         try:
             return convert(words[0])
-        except ValueError:
+        except (ValueError, InvalidOperation):
             raise InvalidParameterError(name, typed(words[0]), expected) from None
     return words if kind == "ends" else words[0]
 
@@ -113,16 +113,9 @@ def words_for(kind: tuple[str, ...] | type[StrEnum]) -> dict[str, str]:
     return {each.name.lower().replace("_", "-"): each for each in kind}
 
 
-def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError from None
-
-
 def _whole(text: str) -> int:
     """The whole number that is written, also as 1e9."""
-    number = _decimal(text)
+    number = Decimal(text)
     if not (number.is_finite() and number.adjusted() < 40 and number == number.to_integral_value()):
         raise ValueError
     return int(number)
@@ -147,7 +140,7 @@ def decimal(text: str) -> float | Fraction:
     nearest = _double(text)
     if not math.isfinite(nearest):
         return nearest  # refused by the question
-    number = _decimal(text)
+    number = Decimal(text)
     if number and not (number.adjusted() > -400 and len(text) <= 400):
         raise ValueError
     exact = Fraction(number)

@@ -114,8 +114,7 @@ class Format:
     @property
     def words(self) -> dict[str, Any]:
         """What differs from the default, by its name."""
-        held = {each.name: getattr(self, each.name) for each in WORDS}
-        return {each.name: held[each.name] for each in WORDS if held[each.name] != each.default}
+        return {each.name: said for each in WORDS if (said := getattr(self, each.name)) != each.default}
 
     def check(self, allowed: Iterable[str], source: str) -> None:
         """Refuse, with an `InvalidDataError` that names the word, what cannot be said of a source."""

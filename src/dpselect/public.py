@@ -253,13 +253,11 @@ def on_a_line(text: str, argument: str) -> str:
 
 def _one(line: str) -> str | None:
     """The only value of a line; None if commas separate several."""
-    if not line.startswith('"'):
-        return None if "," in line else line
-    try:
-        (found,) = csv.reader([line], strict=True)
-    except (csv.Error, ValueError):
-        return None if "," in line else line
-    return found[0] if len(found) == 1 else None
+    with suppress(csv.Error, ValueError):
+        if line.startswith('"'):
+            (found,) = csv.reader([line], strict=True)
+            return found[0] if len(found) == 1 else None
+    return None if "," in line else line
 
 
 def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from html import escape
 from importlib.metadata import metadata
@@ -135,12 +136,10 @@ def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | No
 
 def picture_of(release: Release[Any]) -> str:
     """A chart of the numbers; empty if there are not several, or they are none."""
-    if len(release.table()[1]) < 2:  # one bar, or one point on a line, shows nothing
-        return ""
-    try:
-        return svg_without_title(release.plot())
-    except InvalidParameterError:
-        return ""
+    if len(release.table()[1]) > 1:  # one bar, or one point on a line, shows nothing
+        with suppress(InvalidParameterError):
+            return svg_without_title(release.plot())
+    return ""
 
 
 def _named(name: str, release: Release[Any]) -> tuple[str, str]:
@@ -156,10 +155,9 @@ def _answer(name: str, release: Release[Any]) -> str:
     if release.counts is None and (only := only_value(release, rows)) is not None:
         answer = f'<p class="value">{escape(only)}</p>'
         answer += "" if release.interval is None else html_notes(f"{heads[-1]}: {rows[0][-1]}.")
-    try:
+    picture = ""
+    with suppress(MissingExtraError):
         picture = picture_of(release)
-    except MissingExtraError:
-        picture = ""
     if picture:
         about = escape(f"Chart of {title}. {release.accuracy}", quote=True)
         picture = f'<img alt="{about}" src="data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}">'

@@ -57,9 +57,6 @@ def shared_selections(
 ) -> PermuteAndFlip | ExponentialMechanism:
     """The mechanism of each of `count` selections on such `scores` that cost (`epsilon`, `delta`) together.
 
-    Raises:
-        InvalidParameterError: `selection` is not one of the three words, or `delta` is not from 0 to below 1.
-
     >>> shared_selections("auto", count=4, epsilon=1.0, delta=0.0, sensitivity=1).epsilon
     0.25
     """

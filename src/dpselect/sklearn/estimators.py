@@ -182,15 +182,12 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         self.release_: Release = self._spending(fitted="release_").answer(
             TableQuestion(asked=asked, rows=read, unit=self.unit, column=question.column, request=self.request)
         )
-        place_of = {names[place]: place for place in range(len(names))}
-        self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
+        self.selected_ = np.array([*map(names.position, cast("list[Any]", self.release_.value))], dtype=np.int64)
         return self
 
     def _get_support_mask(self) -> Any:
         check_is_fitted(self)
-        mask = np.zeros(cast(Any, self).n_features_in_, dtype=np.bool_)
-        mask[self.selected_] = True
-        return mask
+        return np.isin(np.arange(cast(Any, self).n_features_in_), self.selected_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -279,8 +276,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most frequent class of each row's leaf, shape ``(rows,)``; no further cost."""
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The noisy shares of the classes in each row's leaf, shape ``(rows, classes)``; no further cost."""

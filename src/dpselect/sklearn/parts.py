@@ -35,12 +35,7 @@ _ROWS = "rows: an array, a data frame or a list"
 
 
 def checked_rows(X: Any, *, sparse: bool) -> tuple[Any, int]:
-    """`X` as rows, and how many there are.
-
-    Args:
-        X: what the estimator takes.
-        sparse: whether that may be sparse.
-    """
+    """`X` as rows, and how many there are; the estimator says whether it may be `sparse`."""
     if hasattr(X, "tocsr") and not sparse:
         raise InvalidDataError("X", Shown("<sparse>"), "dense rows: the estimator does not take sparse input")
     table = X if hasattr(X, "shape") or isinstance(X, (list, tuple)) else array_of(X, "X", expected=_ROWS)
@@ -94,8 +89,7 @@ def rows_right(predicted: Any, labels: Any) -> int:
     >>> rows_right(np.array(["a", "b"]), ["a", None]), rows_right(np.zeros((2, 5)), [0, 0])
     (1, 0)
     """
-    rows = len(labels)
-    if not _is_one_for_each(predicted, rows):
+    if not _is_one_for_each(predicted, len(labels)):
         return 0
     return sum(_equal(one, other) for one, other in zip(predicted, labels, strict=True))
 
@@ -179,13 +173,10 @@ _NOBODY = frozenset({"", *MISSING})
 
 
 def unit_of_rows(groups: Any, rows: int) -> NDArray[np.int64]:
-    """A number for the unit of each row, from 0; -1: the row has none.
+    """A number for the unit of each row, from 0; -1: the row has none. Without `groups` each row is a unit of its own.
 
-    Args:
-        groups: the unit of each row, in a list, an array or a column of any library. A row has none if it is None, NaN,
-            NaT or pandas' NA, text that `dpselect.Dataset` takes for a missing unit, or no hashable object. None: each
-            row is a unit of its own.
-        rows: how many rows there are.
+    Groups are a list, an array or a column of any library. A row has no unit if its group is None, NaN, NaT or pandas'
+    NA, text that `dpselect.Dataset` takes for a missing unit, or no hashable object.
 
     >>> unit_of_rows(["ann", None, " ann", float("nan"), "bob", "N/A"], 6).tolist()
     [0, -1, 0, -1, 1, -1]
@@ -202,12 +193,7 @@ def unit_of_rows(groups: Any, rows: int) -> NDArray[np.int64]:
 def divided(units: NDArray[np.int64], *, share: float, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows for fitting and those for scoring: the first `most` of each unit, by a coin of the unit's own.
 
-    Args:
-        units: see `unit_of_rows`; rows without a unit are in neither part.
-        share: of the units that are scored on.
-        most: rows of each unit.
-
-    Proof: ``proofs/private_search.md``.
+    A `share` of the `units` is scored on; rows without a unit are in neither part. Proof: ``proofs/private_search.md``.
     """
     rows = np.flatnonzero(units >= 0)
     units = units[rows]
