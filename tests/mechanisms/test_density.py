@@ -43,9 +43,10 @@ def test_only_replacements_are_promised() -> None:
     "counts", [[], [0, 0], [1, -1], [1.5, 2.0], [1.0, math.nan], [[1, 2]], "12", None, [True, False], [2**64]]
 )
 def test_counts_are_counts(counts: Any) -> None:
-    with pytest.raises(dps.errors.InvalidDataError, match="whole numbers") as refused:
-        mechanism().draw(counts)
-    assert refused.value.__cause__ is None
+    for call in (mechanism().draw, mechanism().pmf):
+        with pytest.raises(dps.errors.InvalidDataError, match="whole numbers") as refused:
+            call(counts)
+        assert refused.value.__cause__ is None
 
 
 @pytest.mark.parametrize(
@@ -79,6 +80,8 @@ def test_values_are_numbers(values: Any) -> None:
 def test_sizes_beyond_the_integers_are_refused() -> None:
     with pytest.raises(dps.errors.InvalidParameterError, match="k="):
         mechanism(k=2**20).draw([2**50, 1])
+    with pytest.raises(dps.errors.InvalidParameterError, match="at most 500000 samples"):
+        mechanism(k=100).pmf([1] * 10)
 
 
 def test_values_at_and_beyond_the_bounds_are_moved() -> None:

@@ -121,22 +121,34 @@ def test_distances_on_a_line_move_by_k_and_without_left_limits_by_more() -> None
     assert right > k
 
 
-@pytest.mark.parametrize(
-    ("base", "widths"), [("histograms", None), ("points", None), ("points", [0.5, 2.0, 0.25, 1.0])]
-)
+@pytest.mark.parametrize("base", ["histograms", "points"])
+def test_the_products_pmf_is_the_models(base: str) -> None:
+    widths = None if base == "histograms" else [0.5, 2.0, 0.25]
+    lengths = None if widths is None else [Fraction(width) for width in widths]
+    k = 4
+    epsilon = 2.0 * k * math.log(1.5)  # decay = 2/3, up to rounding
+    mechanism = dps.mechanisms.DensityMechanism(epsilon=epsilon, k=k, base=base)  # type: ignore[arg-type]
+    for counts in [(2, 0, 3), (0, 7, 0), (1, 1, 1)]:
+        drawn, probabilities = mechanism.pmf(list(counts), widths)
+        exact = law(*binned(counts), k=k, lengths=lengths, decay=Fraction(2, 3))
+        assert [tuple(row) for row in drawn.tolist()] == sorted(exact, reverse=True)
+        expected = [float(exact[tuple(row)]) for row in drawn.tolist()]
+        np.testing.assert_allclose(probabilities, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("base", ["histograms", "points"])
 @pytest.mark.parametrize("counts", [[0, 5, 0, 2], [3, 1, 1, 2], [40, 0, 0, 3]])
-def test_draws_have_the_law(counts: list[int], base: str, widths: list[float] | None) -> None:
+def test_draws_have_the_law(counts: list[int], base: str) -> None:
     mechanism = dps.mechanisms.DensityMechanism(epsilon=3.0, k=4, base=base)  # type: ignore[arg-type]
-    lengths = None if base == "histograms" else [Fraction(width) for width in widths or [1] * 4]
-    right, halved = (
-        law(*binned(counts), k=4, lengths=lengths, decay=Fraction(math.exp(-epsilon / 8))) for epsilon in (3.0, 1.5)
-    )
-    seen = Counter(map(tuple, mechanism.draw_many(counts, 2_000, widths).tolist()))
-    tally = np.array([seen[sample] for sample in right])
-    assert tally.sum() == 2_000
-    assert p_value(tally, np.array([float(chance) for chance in right.values()])) > NEVER
-    # p below 1e-50 at half the epsilon, by ten standard deviations
-    assert p_value(tally, np.array([float(halved[sample]) for sample in right])) < NEVER
+    every, probabilities = mechanism.pmf(counts)
+    drawn = mechanism.draw_many(counts, 2_000)  # p below 1e-50 at half the epsilon, by ten standard deviations
+    powers = 5 ** np.arange(4)
+    order = np.argsort(every @ powers)
+    places = order[np.searchsorted((every @ powers)[order], drawn @ powers)]
+    seen = np.bincount(places, minlength=len(every))
+    assert p_value(seen, probabilities) > NEVER
+    halved = dps.mechanisms.DensityMechanism(epsilon=1.5, k=4, base=base).pmf(counts)[1]  # type: ignore[arg-type]
+    assert p_value(seen, halved) < NEVER
 
 
 def test_points_have_the_law_of_their_gaps_and_are_uniform_inside() -> None:

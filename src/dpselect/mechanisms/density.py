@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -19,6 +21,7 @@ from dpselect.privacy import Neighbours
 
 _LARGEST_DISTANCE = 2**61
 _LARGEST_SAMPLE = 1_000_000  # the time and memory of planning grow in proportion
+_MOST_SAMPLES = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +88,10 @@ class DensityMechanism(MechanismValue):
 
     def draw_many(self, counts: ScoresLike, size: int, widths: ScoresLike | None = None) -> IntArray:
         """Draw `size` samples, *each* at the cost of `epsilon`, one a row; see `draw`."""
-        numbers, size = _bin_counts(counts), positive_count(size, "size")
-        if not numbers.any():
-            raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
-        if self.base == "histograms" and widths is not None:
-            hint = "All histograms have the same weight here."
-            raise InvalidParameterError("widths", Shown("<given>"), "None", hint)
-        k = self._size_within_range(sum(numbers.tolist()))
+        numbers, lengths, k = self._checked(counts, widths)
+        size = positive_count(size, "size")
         reached = np.concatenate([[0], np.cumsum(numbers)])
-        lengths = np.ones(numbers.size) if widths is None else _lengths(widths, numbers.size)
-        base = Cells(lengths, k) if self.base == "points" else Histograms(numbers.size, k)
+        base = Histograms(numbers.size, k) if lengths is None else Cells(lengths, k)
         shells = Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon)
         return np.stack([np.bincount(shells.draw()[0], minlength=numbers.size) for _ in range(size)])
 
@@ -125,6 +122,43 @@ class DensityMechanism(MechanismValue):
         counts[[0, -1]] -= 1
         through = np.cumsum(counts)
         return Shells(CumulativeCounts(through - counts, through, k), Positions(positions, k), epsilon=self.epsilon)
+
+    def pmf(self, counts: ScoresLike, widths: ScoresLike | None = None) -> tuple[IntArray, FloatArray]:
+        """All samples, of 500,000 at most, and their probabilities. For tests and small public examples; see `draw`.
+
+        >>> samples, probabilities = DensityMechanism(epsilon=2.0, k=1, base="histograms").pmf([2, 0])
+        >>> samples.tolist(), (probabilities / probabilities[0]).round(4).tolist()
+        ([[1, 0], [0, 1]], [1.0, 0.1353])
+        """
+        numbers, lengths, k = self._checked(counts, widths)
+        n = sum(numbers.tolist())
+        if math.comb(k + numbers.size - 1, k) > _MOST_SAMPLES:
+            raise InvalidParameterError("k", k, f"at most {_MOST_SAMPLES} samples of that size in these bins")
+        # All ways to write k as a sum of so many counts, by the places of the bars between them.
+        last = k + numbers.size - 1
+        bars = [(-1, *places, last) for places in combinations(range(last), numbers.size - 1)]
+        samples = np.diff(np.array(bars, dtype=np.int64), axis=1)[::-1] - 1
+        reached = np.cumsum([int(count) for count in numbers], dtype=object)
+        distances = np.abs(n * np.cumsum(samples, axis=1, dtype=object) - k * reached).max(axis=1)
+        logs = np.array([-float(Fraction(self.epsilon) * int(each) / (2 * k)) for each in distances - distances.min()])
+        if lengths is not None:
+            log_factorials = np.array([math.lgamma(count + 1.0) for count in range(k + 1)])
+            logs = logs + samples @ np.log(lengths / lengths.max()) - log_factorials[samples].sum(axis=1)
+        weights = np.exp(logs - logs.max())
+        return samples, weights / weights.sum()
+
+    def _checked(self, counts: ScoresLike, widths: ScoresLike | None) -> tuple[IntArray, FloatArray | None, int]:
+        """The counts, the lengths of their bins where these matter, and the sample's size."""
+        numbers = _bin_counts(counts)
+        if not numbers.any():
+            raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
+        lengths = None
+        if self.base == "points":
+            lengths = np.ones(numbers.size) if widths is None else _lengths(widths, numbers.size)
+        elif widths is not None:
+            hint = "All histograms have the same weight here."
+            raise InvalidParameterError("widths", Shown("<given>"), "None", hint)
+        return numbers, lengths, self._size_within_range(sum(numbers.tolist()))
 
     def _size_within_range(self, n: int) -> int:
         k = self.sample_size(n)
