@@ -182,7 +182,8 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         self.release_: Release = self._spending(fitted="release_").answer(
             TableQuestion(asked=asked, rows=read, unit=self.unit, column=question.column, request=self.request)
         )
-        self.selected_ = np.array([*map(names.position, cast("list[Any]", self.release_.value))], dtype=np.int64)
+        place_of = {names[place]: place for place in range(len(names))}
+        self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
         return self
 
     def _get_support_mask(self) -> Any:
