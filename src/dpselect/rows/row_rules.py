@@ -175,9 +175,6 @@ class Dialect:
     def whole(self, number: Any) -> str:  # some engines read the smallest as a number that is too large, with a minus
         return f"CAST('{number}' AS {self.types[CandidateKind.INTEGER]})"
 
-    def amounts(self, number: int) -> str:
-        return f"CAST('{number}' AS {self.amount})"
-
     def place(self, place: str, number: int) -> str:
         """One of so many places, in half the bytes of a key to group by if they are enough."""
         return f"CAST({place} AS {'INTEGER' if number <= 2**31 else 'BIGINT'})"

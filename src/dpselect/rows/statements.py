@@ -187,9 +187,9 @@ def total(
     def body(dialect: Dialect, rows: str) -> str:
         whose = ", ".join(["who", *keys])
         units = f"SELECT {whose}, sum(added) AS added FROM ({rows}) AS matched GROUP BY {whose}"
-        clipped = f"LEAST({dialect.amounts(amount.upper)}, added)"
+        clipped = f"LEAST({dialect.whole(amount.upper)}, added)"
         if amount.lower < 0:  # else no row adds less than the lower bound, and a unit here has a row
-            clipped = f"GREATEST({dialect.amounts(amount.lower)}, {clipped})"
+            clipped = f"GREATEST({dialect.whole(amount.lower)}, {clipped})"
         summed = saturated(f"COALESCE(sum({clipped}), 0)", dialect)
         return _numbered(_within_groups(dialect, units, grouping), keys, summed)
 
@@ -202,7 +202,7 @@ def total(
 
 def saturated(number: str, dialect: Dialect) -> str:
     """A sum of amounts as a whole number of 64 bits: the nearest that fits."""
-    low, high = dialect.amounts(_SMALLEST), dialect.amounts(_LARGEST)
+    low, high = dialect.whole(_SMALLEST), dialect.whole(_LARGEST)
     return f"CAST(GREATEST({low}, LEAST({high}, {number})) AS BIGINT)"
 
 
