@@ -83,12 +83,7 @@ _WHOLE = "a table that can be read to its end"
 
 
 def reading(shown: str, *, hint: str = ASK, expected: str = _WHOLE) -> TranslatedErrors:
-    """A block in which every error of an engine, or of a caller's frame, is replaced.
-
-    Raises:
-        InvalidDataError: it could not answer.
-        SelectionError: there is not enough memory.
-    """
+    """A block in which every error of an engine, or of a caller's frame, is what `unanswered` says."""
     return TranslatedErrors(lambda error: unanswered(error, shown, hint=hint, expected=expected))
 
 

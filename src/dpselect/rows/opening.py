@@ -41,15 +41,7 @@ _LONGEST_NAME = 200
 def open_table(
     source: object, *, table: object = None, memory_limit: int | None = None, format: Format | None = None
 ) -> Table:
-    """The table behind `source`; only headers, footers and schemas are read.
-
-    Args:
-        source: as `dpselect.Dataset` takes it.
-        table: name of the table on the server; None for other sources.
-        memory_limit: bytes that may be used here before rows spill to disk. None: most of the machine's memory, and for
-            engines that hold their own rows and have limits of their own.
-        format: how cells of text are written; None where another engine reads them.
-    """
+    """The table behind `source`, given as to `dpselect.Dataset`; only headers, footers and schemas are read."""
     library = type(source).__module__.partition(".")[0]
     on_server, are_files = is_server(source), paths_of(source) is not None
     if on_server or library == "pyspark":

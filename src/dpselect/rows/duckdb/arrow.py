@@ -82,11 +82,7 @@ def ways_of(schema: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
 
 
 def columns_of(schema: Any) -> tuple[Column, ...]:
-    """What the columns of a schema hold, and the fields of its structs.
-
-    >>> [each.name for each in columns_of(pa.schema([("address", pa.struct([("city", "string")]))]))]
-    ['address', 'address.city']
-    """
+    """What the columns of a schema hold, and the fields of its structs."""
     found: list[Column] = []
     for name, (_, type_) in ways_of(schema).items():
         holds, inside = holds_of(type_), type_.value_type if pa.types.is_dictionary(type_) else type_
@@ -130,11 +126,7 @@ def matches(text: Array, pattern: str) -> Array:
 
 
 def true_at(booleans: Array) -> NDArray[np.bool_]:
-    """Which are true, and not null; Arrow's own conversion would import pandas.
-
-    >>> true_at(pa.array([True, None, False, True])).tolist()
-    [True, False, False, True]
-    """
+    """Which are true, and not null; Arrow's own conversion would import pandas."""
     held, end = booleans.buffers(), booleans.offset + len(booleans)
     both = [np.frombuffer(each, np.uint8)[: -(-end // 8)] for each in held if each is not None]
     return np.unpackbits(np.bitwise_and.reduce(both, axis=0), count=end, bitorder="little")[booleans.offset :] == 1
@@ -169,11 +161,7 @@ def between(block: bytes, places: NDArray[np.int64]) -> Array:
 
 
 def parts_of(block: bytes, places: NDArray[np.int64]) -> Array:
-    """Copies of parts of a block in their order, as bytes; `places` has a row for each, with its begin and its end.
-
-    >>> parts_of(b"ann,7", np.array([[0, 3], [4, 5]])).to_pylist()
-    [b'ann', b'7']
-    """
+    """Copies of parts of a block in their order, as bytes; `places` has a row for each, with its begin and its end."""
     alternating = between(block, np.append(places, len(block)))  # parts, and the gaps between them
     every_second = pa.py_buffer(np.full(places.size // 8 + 1, 0b01010101, np.uint8))
     kept = pa.Array.from_buffers(pa.bool_(), places.size, [None, every_second])
@@ -181,11 +169,7 @@ def parts_of(block: bytes, places: NDArray[np.int64]) -> Array:
 
 
 def text_array(values: list[str | None]) -> Array:
-    """Python strings as Arrow text, with nulls for strings that UTF-8 cannot hold.
-
-    >>> text_array(["ok", chr(0xD800), None]).to_pylist()
-    ['ok', None, None]
-    """
+    """Python strings as Arrow text, with nulls for strings that UTF-8 cannot hold."""
     try:
         return pa.array(values, pa.large_string())
     except UnicodeError:  # at least one has half of a surrogate pair: find out which ones

@@ -65,14 +65,7 @@ def unit_names(text: Array) -> Array:
 
 
 def compared(candidates: PublicCandidates, format: Format | None, *, argument: str = "candidates") -> PublicCandidates:
-    """The candidates as cells are compared with them, in the same order.
-
-    Raises:
-        InvalidCandidatesError: two of them become the same, or one becomes empty.
-
-    >>> compared(PublicCandidates.given(["Red", "blue"]), Format(ignore_case=True))[0]
-    'red'
-    """
+    """The candidates as cells are compared with them; refused if two become the same, or one becomes empty."""
     if format is None or candidates.kind is not CandidateKind.TEXT or not (format.trim or format.ignore_case):
         return candidates
     written = pa.array(cast("tuple[str, ...]", candidates.values), pa.large_string())
@@ -159,10 +152,6 @@ def short_units(column: Array) -> Array:
 
     A digest is padded to just more, so that it equals no unit that is not replaced. Two long units become one only if
     their 256-bit BLAKE2b digests collide. So the length of a person's name does not decide whether memory suffices.
-
-    >>> found = short_units(pa.array(["ann", "x" * 2000, "y" * 2000, None], pa.large_string()))
-    >>> found[0].as_py(), found[3].as_py(), pc.binary_length(found).to_pylist(), len(found.unique())
-    ('ann', None, [3, 65, 65, None], 4)
     """
     is_long = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
     return _replaced(column, _digest, longer_than=LONG_UNIT) if is_long else column
@@ -172,10 +161,6 @@ class Cell(NamedTuple):
     """One way in which the cells of a column reach the engine: as values of a kind, or without one as units.
 
     No candidate is text of more than `longest` bytes.
-
-    >>> long = pa.array(["x" * 2000, "0" * 2000 + "8", "9"], pa.large_string())
-    >>> Cell.of(Column("page", Holds.ANYTHING), PublicCandidates.given([7, 8])).made(long, None).to_pylist()
-    [None, None, '9']
     """
 
     column: Column
