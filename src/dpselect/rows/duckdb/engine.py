@@ -200,8 +200,8 @@ def answer(
 ) -> Answer:
     """The result of `query`, run on a thread of its own so that this thread can report progress and receive Ctrl-C.
 
-    The query sees the rows as the table ``rows``. Progress is reported about ten times a second. Whether rows can be read
-    to their end never depends on what is in one, but memory or temporary disk space may run out.
+    The query sees the rows as the table ``rows``. Progress is reported about ten times a second. Whether rows can be
+    read to their end never depends on what is in one, but memory or temporary disk space may run out.
     """
     import duckdb
 

@@ -31,7 +31,7 @@ class Source(ABC):
     """Rows that can be read repeatedly, in Arrow batches; only the columns asked for are read.
 
     Attributes:
-        shown, columns, listed: see `dpselect.rows.table.Engine`.
+        shown, columns, listed: see `dpselect.rows.statements.Engine`.
         has_header: whether the columns are named apart from the rows.
         has_lines: whether the rows have numbers of lines, in the column `LINE`.
         table_name: what a table with a name of its own is called, without folders.
