@@ -265,9 +265,7 @@ class UnopenedTable:
         return self
 
     def column(self, name: object, *, argument: str = "column") -> Column:
-        if not isinstance(name, str):
-            raise InvalidDataError(argument, name, "the name of a column, as text")
-        return Column(name, Holds.NOTHING)
+        return columns.find_column([Column(str(name), Holds.NOTHING)], name, argument=argument, listed=True)
 
     def unit(self, name: object) -> Column:
         if is_each_row(name):
