@@ -41,7 +41,7 @@ BROKEN = {
     "batch": "frames.frame.sliced",
     "stranger": "frames.frame.first_of",
     "eager-polars": "frames.frame._batches",
-    "pandas": "frames.pandas_frame._reader",
+    "pandas": "frames.pandas_frame._batches",
     "arrow-in-pandas": "frames.pandas_frame._joined",
     "polars": "frames.frame._batches",
     "duckdb": "frames.frame._short",

@@ -48,10 +48,8 @@ class FileKind(Enum):
     SPSS = (".sav .zsav", "typed_files", b"", "an SPSS file", _OF_TYPES, "SPSS files")
     JSON_LINES = (".jsonl .ndjson", "json_lines", b"", "a file of JSON lines", _OF_OBJECTS, "files of JSON lines")
 
-    def __init__(
-        self, endings: str, reader: str, signature: bytes, called: str, words: tuple[str, ...], many: str
-    ) -> None:
-        self.endings, self.signature, self.called, self.words = endings.split(), signature, called, words
+    def __init__(self, endings: str, reader: str, start: bytes, one: str, words: tuple[str, ...], many: str) -> None:
+        self.endings, self.signature, self.called, self.words = endings.split(), start, one, words
         self.has_types, self.has_cells = words is _OF_TYPES, words is _OF_LINES
         self.many = f"{many}, whose columns have types" if self.has_types else many
         self._reader = reader
@@ -67,11 +65,10 @@ ENDINGS = {ending: kind for kind in FileKind for ending in kind.endings}
 ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
 _NO_FILES = f"It contains no file whose name ends in {ENDINGS_TEXT}."
 
-_SHEET = "Save the sheet as CSV."
 _COMPRESSED = f"Text files may be compressed, with names in {' and '.join(COMPRESSIONS)}, such as .csv.gz; no others."
 _HINTS = {
     ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
-    **dict.fromkeys((".xlsb", ".xlsm", ".xls", ".ods"), _SHEET),
+    **dict.fromkeys((".xlsb", ".xlsm", ".xls", ".ods"), "Save the sheet as CSV."),
     **dict.fromkeys((".gz", ".zst", ".zip"), _COMPRESSED),
 }
 
@@ -153,7 +150,6 @@ _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 """Characters that the engine might read as a pattern or a protocol."""
 _LINES = 1 << 40
 """More than a file has: the lines of the next one are counted from there."""
-
 
 Above = tuple[tuple[str, str | None], ...]
 

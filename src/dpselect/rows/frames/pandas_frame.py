@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from math import isfinite
 from typing import Any, cast
 from uuid import UUID
@@ -33,7 +34,7 @@ def of_pandas(frame: Any) -> Frame:
     def now() -> Now:
         held = frame.copy(deep=False)  # a snapshot
         names = list(map(str, held.columns))
-        schema = pa.schema([*zip(names, map(_in_arrow, held.dtypes), strict=True)])
+        schema = pa.schema([(name, _way(dtype)[0]) for name, dtype in zip(names, held.dtypes, strict=True)])
         return schema, lambda asked: _batches(asked, [held.iloc[:, names.index(name)] for name in asked])
 
     shown = "<pandas DataFrame>"
@@ -49,7 +50,7 @@ def of_numpy_array(values: NDArray[Any]) -> Frame:
     def now() -> Now:
         starts = range(0, len(values), BATCH_ROWS)
         chunks = (from_numpy(values[start : start + BATCH_ROWS]) for start in starts)
-        schema = pa.schema([("values", _in_arrow(values.dtype))])
+        schema = pa.schema([("values", _way(values.dtype)[0])])
         return schema, lambda _: (pa.RecordBatch.from_arrays([each], names=["values"]) for each in chunks)
 
     return Frame.of("<array>", now, rows=lambda: len(values))
@@ -57,7 +58,7 @@ def of_numpy_array(values: NDArray[Any]) -> Frame:
 
 def _batches(names: list[str], asked: Sequence[Any]) -> Iterator[RecordBatch]:
     """The rows of some columns, at most `PIECE_BYTES` characters of Python's strings at a time, or one row."""
-    readers = [_reader(series.dtype) for series in asked]
+    readers = [_way(series.dtype)[1] for series in asked]
     for start in range(0, len(asked[0]), BATCH_ROWS):
         slices = (series.array[start : start + BATCH_ROWS] for series in asked)
         found = [read(each) for read, each in zip(readers, slices, strict=True)]
@@ -82,25 +83,32 @@ def from_numpy(values: NDArray[Any]) -> Array:
     return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)
 
 
-def _in_arrow(dtype: Any) -> Any:
-    """The Arrow type of a column of a dtype; `no_type` where none fits. Python objects count as text.
+def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
+    """The Arrow type of a column of a dtype, and what reads slices of it; `no_type` where none fits.
 
-    Timestamps are times, even if all of them are at midnight.
+    It reads into an Arrow array, or into Python strings, of which too many may be too long. Timestamps are times, even
+    if all of them are at midnight.
     """
     name = type(dtype).__name__
-    if isinstance(dtype, np.dtype):
-        plain = {"U": pa.large_string(), "O": pa.large_string(), "S": pa.large_binary(), "M": pa.timestamp("ns")}
-        if dtype.kind in "biuf":
-            return pa.from_numpy_dtype(dtype.newbyteorder("=")) if dtype.itemsize <= 8 else pa.float64()
-        return pa.duration("ns") if dtype.kind == "m" else plain.get(dtype.kind, no_type())
     if name == "CategoricalDtype":
-        return pa.null() if dtype.categories is None else _in_arrow(dtype.categories.dtype)
-    if name == "ArrowDtype":
-        return dtype.pyarrow_dtype
-    if name in ("StringDtype", "DatetimeTZDtype", "PeriodDtype"):
-        return {"S": pa.large_string(), "D": pa.timestamp("ns"), "P": pa.duration("ns")}[name[0]]
+        type_, read = _way(dtype.categories.dtype)
+        every = cache(lambda: _arrow(read(dtype.categories.array)))
+        return type_, lambda chunk: pa.DictionaryArray.from_arrays(from_numpy(ma.masked_less(chunk.codes, 0)), every())
+    if dtype.name == "object":
+        return pa.large_string(), lambda chunk: text_of_objects(np.asarray(chunk, object))
+    if isinstance(dtype, np.dtype):
+        if dtype.kind in "biuf":
+            type_ = pa.from_numpy_dtype(dtype.newbyteorder("=")) if dtype.itemsize <= 8 else pa.float64()
+        else:
+            others = {"U": pa.large_string(), "S": pa.large_binary(), "M": pa.timestamp("ns"), "m": pa.duration("ns")}
+            type_ = others.get(dtype.kind, no_type())
+        return type_, lambda chunk: from_numpy(np.asarray(chunk))
+    if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
+        return pa.large_string(), lambda chunk: only_strings(np.asarray(chunk, object))
+    known = {"StringDtype": pa.large_string(), "DatetimeTZDtype": pa.timestamp("ns"), "PeriodDtype": pa.duration("ns")}
     masked = getattr(dtype, "numpy_dtype", None)  # Int64, Float32, boolean, ...
-    return no_type() if masked is None else _in_arrow(masked)
+    type_ = known.get(name, no_type() if masked is None else _way(masked)[0])
+    return dtype.pyarrow_dtype if name == "ArrowDtype" else type_, lambda chunk: _joined(pa.array(chunk))
 
 
 def _hint(name: object, dtype: Any) -> str:
@@ -115,21 +123,6 @@ def _hint(name: object, dtype: Any) -> str:
         )
     is_sparse = type(dtype).__name__ == "SparseDtype"
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
-
-
-def _reader(dtype: Any) -> Callable[[Any], Array | Strings]:
-    """Reads slices of a column into an Arrow array, or into Python strings, of which too many may be too long."""
-    name = type(dtype).__name__
-    if name == "CategoricalDtype":
-        known = _arrow(_reader(dtype.categories.dtype)(dtype.categories.array))
-        return lambda chunk: pa.DictionaryArray.from_arrays(from_numpy(ma.masked_less(chunk.codes, 0)), known)
-    if dtype.name == "object":
-        return lambda chunk: text_of_objects(np.asarray(chunk, object))
-    if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
-        return lambda chunk: only_strings(np.asarray(chunk, object))
-    if isinstance(dtype, np.dtype):
-        return lambda chunk: from_numpy(np.asarray(chunk))
-    return lambda chunk: _joined(pa.array(chunk))
 
 
 def _joined(array: Array) -> Array:
