@@ -205,12 +205,7 @@ def numbered_lines(path: str, encoding: str, wanted: Collection[int], *, before:
 
 
 def read_columns(path: str, shown: Shown, declared: Format = PLAIN) -> tuple[Column, ...]:
-    """The columns named in the first line of the file.
-
-    Raises:
-        InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
-            file without a header it is the first person's row.
-    """
+    """The columns named in the first line, which no error quotes: without a header it is the first person's row."""
     delimiter, above = declared.delimiter or ",", declared.skip_lines
     with closing(opened(path, declared.encoding, shown=shown)) as text:
         content, _ = header_and_rest(text, shown, declared)

@@ -51,6 +51,7 @@ class FileKind(Enum):
     def __init__(self, endings: str, reader: str, start: bytes, one: str, words: tuple[str, ...], many: str) -> None:
         self.endings, self.signature, self.called, self.words = endings.split(), start, one, words
         self.has_types, self.has_cells = words is _OF_TYPES, words is _OF_LINES
+        self.has_lines = words in (_OF_LINES, _OF_OBJECTS)
         self.many = f"{many}, whose columns have types" if self.has_types else many
         self._reader = reader
 
@@ -103,9 +104,8 @@ def named_kind(path: str) -> FileKind | None:
     base, last = os.path.splitext(os.path.basename(path).lower())
     if last not in COMPRESSIONS:
         return ENDINGS.get(last)
-    inside = os.path.splitext(base)[1]
-    kind = FileKind.JSON_LINES if inside == ".json" else ENDINGS.get(inside)
-    return kind if kind is FileKind.JSON_LINES or (kind is not None and kind.has_cells) else None
+    kind = {**ENDINGS, ".json": FileKind.JSON_LINES}.get(os.path.splitext(base)[1])
+    return kind if kind is not None and kind.has_lines else None
 
 
 def _other_content(kind: FileKind, start: bytes, declared: Format | None) -> str:
@@ -302,13 +302,7 @@ class FileSource(Source):
 
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
-        """The table at a path, a glob, a list or a folder. The schema of every file is checked.
-
-        Raises:
-            InvalidDataError: a file is missing, empty, unreadable or not what its name says; the files do not belong
-                together; or they are files of a table format (Delta, Iceberg, Hudi), which contain deleted rows. This
-                depends on names, first lines and footers, never on a row.
-        """
+        """The table at a path, a glob, a list or a folder; names, first lines and footers decide whether it is one."""
         shown, files = found(source)
         kinds = {kind_of(file.path, file.shown, declared) for file in files}
         if {FileKind.PARQUET, FileKind.ORC} & kinds:
@@ -332,7 +326,7 @@ class FileSource(Source):
             columns,
             listed=kind.has_types,  # names in the first line of a text file may be a person's row
             has_header=kind is not FileKind.JSON_LINES,
-            has_lines=kind.has_cells or kind is FileKind.JSON_LINES,
+            has_lines=kind.has_lines,
             files=files,
             kind=kind,
             held=held,

@@ -127,11 +127,10 @@ def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int
 
 
 def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], int]:
-    """How to read a row group with a limited amount of text at a time.
+    """How to read a row group with a limited amount of text at a time, so fewer rows if they are long.
 
-    Returns:
-        Columns whose text is, on average, written out in each row; those whose text is in a dictionary, to be read as
-        such; and the number of rows at a time, smaller if rows are long.
+    Columns whose text is, on average, written out in each row; those whose text is in a dictionary, to be read as such;
+    and the number of rows at a time.
     """
     sizes = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
     for place in range(group.num_columns):
@@ -186,7 +185,7 @@ def _encoding(path: str, about: Any) -> str:
 
 def _in_arrow(cells: list[Any], type_: Any, encoding: str, path: str) -> Array:
     if pa.types.is_large_string(type_):
-        texts = [None if cell is None else str(cell).encode("latin-1") for cell in cells]
+        texts = (None if cell is None else str(cell).encode("latin-1") for cell in cells)
         return pa.array([decoded(text, encoding) for text in texts], type_)
     numbers = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
     if pa.types.is_floating(type_):

@@ -178,20 +178,20 @@ def of_relation(relation: Any) -> Frame:
     def now() -> Now:
         with TranslatedErrors(lambda _: changed(shown), duckdb.BinderException, duckdb.CatalogException):  # it is gone
             columns, engines_types = list(relation.columns), relation.types
-            arrow_types = relation.limit(0).to_arrow_table().schema.types
+            types = relation.limit(0).to_arrow_table().schema.types
         check_names(columns, shown=shown, capitals_count=False)
-        types = dict(zip(columns, arrow_types, strict=True))
-        for name, type_ in zip(columns, engines_types, strict=True):
-            if type_.id in _ODD or holds_of(types[name]) is Holds.NESTED:  # the fields of a struct may be long
-                types[name] = no_type()
+        for at, (type_, own) in enumerate(zip(types, engines_types, strict=True)):
+            if own.id in _ODD or holds_of(type_) is Holds.NESTED:  # the fields of a struct may be long
+                types[at] = no_type()
+        schema = pa.schema(list(zip(columns, types, strict=True)))
 
         def read(names: list[str]) -> Any:
-            holds = [holds_of(types[name]) for name in names]
+            holds = [holds_of(schema.field(name).type) for name in names]
             is_long = Holds.TEXT in holds or Holds.BYTES in holds
             asked = relation.project(", ".join(map(_short, names, holds)))
             return asked.to_arrow_reader(_ROWS_OF_TEXT if is_long else BATCH_ROWS)
 
-        return pa.schema(list(types.items())), read
+        return schema, read
 
     shown = "<DuckDB relation>"
     return Frame.of(shown, now, hint=ASK)
@@ -223,12 +223,7 @@ def of_ibis(table: Any) -> Frame:
 
 
 def of_delta(given: Any) -> Frame:
-    """The rows of a Delta table.
-
-    Args:
-        given: the table's folder, whose newest version each question reads; or a ``deltalake.DeltaTable``, which stays
-            at the version that it has.
-    """
+    """The rows of a Delta table: of its folder in the newest version, of a ``deltalake.DeltaTable`` in its own."""
     try:
         library = import_module("deltalake")
     except ImportError:
@@ -310,12 +305,7 @@ def of_iceberg(table: Any) -> Frame:
 
 
 def frame_source(frame: object) -> Source | None:
-    """The rows of a frame, which each question reads again; None if `frame` is not a frame in memory.
-
-    Raises:
-        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; it can be
-            read only once; or a dictionary holds something else than arrays of one length.
-    """
+    """The rows of a frame, which each question reads again: a stream is refused. None if it is no frame."""
     if isinstance(frame, pa.Table | pa.RecordBatch):
         table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
         return of_table(table, f"<pyarrow {type(frame).__name__}>")
