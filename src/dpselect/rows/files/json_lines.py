@@ -52,7 +52,7 @@ _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda
 def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tuple[Column, ...]:
     """The keys of the first line, in alphabetical order. It is never quoted: it is the first person's row."""
     with closing(opened(path)) as text:
-        line, _ = lines.header_and_rest(text, shown)
+        line, _ = lines.line_and_rest(text)
     written = decoded(line)
     found = None if written is None else _row(written)
     if found is None:

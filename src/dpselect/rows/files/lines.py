@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -130,24 +130,18 @@ def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         yield b"\xff"
 
 
-def header_and_rest(text: Iterator[bytes], shown: Shown, declared: Format = PLAIN) -> tuple[bytes, Iterator[bytes]]:
-    """The line that names the columns, without its end, and the text after it.
-
-    If it is too long it is refused, and never quoted, because it may be the first person's row.
-    """
-    for _ in range(declared.skip_lines):
-        for block in text:
-            _, line_break, rest = block.partition(b"\n")
-            if line_break:
-                text = chain([rest], text)
-                break
+def line_and_rest(text: Iterator[bytes], before: int = 0, *, quoted: bool = False) -> tuple[bytes, Iterator[bytes]]:
+    """The line that so many are `before`, without its end, and the text after it; only a part if it is too long."""
+    for block in text if before else ():
+        if (breaks := block.count(b"\n")) >= before:
+            text = chain([block.split(b"\n", before)[-1]], text)
+            break
+        before -= breaks
     line, end = b"", 0
     while len(line) <= LONGEST_LINE + 2 and not end and (found := next(filter(None, text), b"")):
         line += found
-        end = _ends(line, 0)[0] if declared.quoted_line_breaks else line.find(b"\n") + 1
+        end = _ends(line, 0)[0] if quoted else line.find(b"\n") + 1
     content = (line[: end - 1] if end else line).removesuffix(b"\r")
-    if len(content) > LONGEST_LINE:
-        raise InvalidDataError("source", shown, "a first line of at most 1 MiB with the names of the columns")
     return content, chain([line[end:] if end else b""], text)
 
 
@@ -191,24 +185,13 @@ def whole_lines(
         yield first, pending + b"\n"
 
 
-def numbered_lines(path: str, encoding: str, wanted: Collection[int], *, before: int) -> dict[int, bytes]:
-    """Some lines of a file, by their numbers, of which so many come before the first."""
-    found, rest = dict[int, bytes](), b""
-    with closing(opened(path, encoding)) as text:
-        for block in chain(text, [b"\n"]):
-            *whole, rest = (rest + block).split(b"\n")
-            found |= {number: line for number, line in enumerate(whole, before + 1) if number in wanted}
-            before += len(whole)
-            if before >= max(wanted):
-                break
-    return found
-
-
 def read_columns(path: str, shown: Shown, declared: Format = PLAIN) -> tuple[Column, ...]:
     """The columns named in the first line, which no error quotes: without a header it is the first person's row."""
     delimiter, above = declared.delimiter or ",", declared.skip_lines
     with closing(opened(path, declared.encoding, shown=shown)) as text:
-        content, _ = header_and_rest(text, shown, declared)
+        content, _ = line_and_rest(text, above, quoted=declared.quoted_line_breaks)
+    if len(content) > LONGEST_LINE:
+        raise InvalidDataError("source", shown, "a first line of at most 1 MiB with the names of the columns")
     if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if declared.quoted_line_breaks else b"\r"):
         expected = "a text file with line breaks of the form \\n or \\r\\n"
         which = "be" if content[:1] == b"\0" else "le"
@@ -257,7 +240,7 @@ def rows(asked: Reading) -> Iterator[list[Array]]:
     places = [asked.among.index(column) for column in asked.columns]
     delimiter = ord(declared.delimiter or ",")
     with closing(opened(asked.path, declared.encoding, asked.advance)) as text:
-        header, rest = header_and_rest(text, asked.shown, declared)
+        header, rest = line_and_rest(text, declared.skip_lines, quoted=quoted)
         after = asked.before + declared.skip_lines + header.count(b"\n") + 2
         for number, block in whole_lines(rest, after, asked.skipped, quoted=quoted):
             raw = np.frombuffer(block, np.uint8)

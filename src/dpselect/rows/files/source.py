@@ -25,7 +25,7 @@ from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, pa
 from dpselect.rows.duckdb.scan import LINE, Source, readable
 from dpselect.rows.failures import TranslatedErrors, unanswered
-from dpselect.rows.files.lines import COMPRESSIONS, Reading, blocks_of, first_bytes, ignored, numbered_lines
+from dpselect.rows.files.lines import COMPRESSIONS, Reading, blocks_of, first_bytes, ignored, line_and_rest, opened
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")
 _TEXT = ("ignore_case", "trim")
@@ -350,12 +350,11 @@ class FileSource(Source):
 
     def lines(self, rows: Sequence[int]) -> list[bytes]:
         """See `Source`."""
-        read = dict[int, bytes]()
-        for position in {row // _LINES for row in rows} if self.kind.has_cells else ():
-            wanted = [row for row in rows if row // _LINES == position]
-            path, before = self.files[position].path, position * _LINES
-            read |= numbered_lines(path, self.declared.encoding, wanted, before=before)
-        return [read.get(row, b"") for row in rows if read]
+        read = list[bytes]()
+        for position, number in (divmod(row, _LINES) for row in rows if self.kind.has_cells):
+            with closing(opened(self.files[position].path, self.declared.encoding)) as text:
+                read.append(line_and_rest(text, number - 1)[0])
+        return read
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""
