@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,32 @@ def test_typed_columns_have_only_missing_values(make: Any) -> None:
         ("1 of 3 rows (33.3%): nothing, or a word for a missing value, such as 'nan' (row 2).",),  # of pandas
     )
     assert (checked.usable_rows, checked.usable_units) == (2, 2)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
+@pytest.mark.parametrize(
+    ("column", "given", "counts", "shown"),
+    [
+        ("number", {"candidates": [1.5, 7.5]}, 1, "'2.5' (row 2)"),
+        ("number", {"between": (2, 4)}, 1, "'1.5' (row 1)"),
+        ("whole", {"candidates": [5, 99]}, 1, "'7' (row 2)"),
+        ("whole", {"candidates": range(6, 8)}, 1, "'5' (row 1)"),
+        ("day", {"dates": ["2026-12-24"]}, 1, "'2026-12-25' (row 2)"),
+        ("flag", {"candidates": [True]}, 1, "'false' (row 2)"),
+        ("word", {"candidates": ["a"]}, 1, "'b' (row 2)"),
+    ],
+)
+def test_typed_values_that_are_not_listed_are_shown(
+    make: Any, column: str, given: dict[str, Any], counts: int, shown: str
+) -> None:
+    typed = {"number": [1.5, 2.5], "whole": [5, 7], "day": [date(2026, 12, 24), date(2026, 12, 25)]}
+    frame = make({"who": ["x", "y"], "flag": [True, False], "word": ["a", "b"], **typed})
+    if column == "day" and make is pd.DataFrame:
+        frame["day"] = pd.to_datetime(frame["day"])
+        given = {**given, "format": dps.Format(as_date=True)}
+    found = dps.check(frame, column, unit="who", **given)
+    assert (found.usable_rows, found.rows) == (counts, 2)
+    assert f"such as {shown}." in found.problems[0]
 
 
 def test_the_sentence_about_units_is_that_of_the_question(tmp_path: Path) -> None:

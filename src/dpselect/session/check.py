@@ -237,7 +237,7 @@ class _Look:
     """The rows in two tables: ``cells``, of all rows, and ``units``. Exact numbers, and sentences with the first cells.
 
     Of each column that matters, ``cells`` has the value, the place of the reason why it does not count, if there is
-    one, and the text of the cell, of typed columns only with a reason.
+    one, and the text of the cell; of units and of typed columns only with a reason.
 
     Attributes:
         columns: what a question needs of a row, by name; the first is its column.
@@ -254,7 +254,7 @@ class _Look:
         self.columns = {name: self._read[name] for name in ("what", "number", "part") if name in self._read}
         kinds = {name: each.kind for name, each in self._lists.items()}
         self._kinds = {**dict.fromkeys(self._read, CandidateKind.NUMBER), **kinds}
-        self._unit, met, shown = printable(self._read["who"].shown), ["true"], ["nth"]
+        self._unit, met, shown, kept = printable(self._read["who"].shown), ["true"], ["nth"], list[str]()
         for name, value in statement.reads.items():
             listed, is_text = self._lists.get(name), value.column.holds in TEXTS
             read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DuckDB())})"
@@ -270,9 +270,11 @@ class _Look:
             self._reasons[name] = [*reasons]
             why = " ".join(f"WHEN {where} THEN {at}" for at, where in enumerate(reasons.values()))
             shown.append(f"{read} AS is_{name}, CASE WHEN {counts} THEN NULL {why} END::TINYINT AS why_{name}")
-            kept = text if is_text and name != "who" else f"CASE WHEN why_{name} >= 0 THEN {text} END"
-            shown.append(f"{kept} AS text_{name}")
-        self._sql(f"CREATE TEMP TABLE cells AS SELECT {', '.join(shown)} FROM rows WHERE {' AND '.join(met)}")
+            shown.append(f"{text} AS text_{name}")
+            if name == "who" or not is_text:
+                kept.append(f"CASE WHEN why_{name} >= 0 THEN text_{name} END AS text_{name}")
+        inner = f"SELECT {', '.join(shown)} FROM rows WHERE {' AND '.join(met)}"
+        self._sql(f"CREATE TEMP TABLE cells AS SELECT * REPLACE ({', '.join(kept)}) FROM ({inner})")
         first = next(iter(self.columns))
         used = f"CASE WHEN coalesce({', '.join(f'why_{name}' for name in self.columns)}) IS NULL THEN is_{first} END"
         several = f"min({used}) < max({used})" if first in self._lists else f"count({used}) > 1"
