@@ -160,13 +160,18 @@ class Release(Planned, Generic[Answer]):
         >>> [round(each, 2) for each in people.histogram("education_num", candidates=[9, 13], epsilon=1.0).shares]
         [0.66, 0.34]
         """
-        answers: Any = self.value
         kind = QUESTIONS[self.task]
         if not (kind.is_count and kind.gives_list):
             return None
+
+        def shares(counts: list[int]) -> list[float] | None:
+            total = sum(counts)
+            return [count / total for count in counts] if total else None
+
+        answers: Any = self.value
         if isinstance(answers, dict):
-            return {group: wording.shares(counts) for group, counts in cast("dict[Any, Any]", answers).items()}
-        return wording.shares(answers)
+            return {group: shares(counts) for group, counts in cast("dict[Any, list[int]]", answers).items()}
+        return shares(answers)
 
     def answered(self, drawn: Drawn) -> Release[Any]:
         """With what was drawn: the answer, and the noisy numbers of units that belong to it."""

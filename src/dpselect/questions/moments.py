@@ -148,6 +148,12 @@ class Moment(NumbersQuestion):
         linear = release.error_bound / units
         return min(most, _up(linear if is_mean else linear + 2.25 * (linear / width) ** 2))
 
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """A mean within the bounds, or a variance up to that of two halves at either, as far as doubles can tell."""
+        lower, upper = self.domain.lower, self.domain.upper
+        low, high = (lower, upper) if self.degree == 1 else (0.0, (upper - lower) ** 2 / 4.0 * (1.0 + 1e-9))
+        return len(values) == 1 and all(words.is_number(each) and low <= each <= high for each in values)
+
     @classmethod
     def shown(cls, value: words.Value) -> words.Value:
         return float(f"{value:.10g}") if isinstance(value, float) else value  # the certificate has all digits
@@ -195,10 +201,6 @@ class Mean(Moment, name="mean"):
     @classmethod
     def possible_values(cls, release: words.Planned) -> tuple[float, float]:
         return release.candidates["lower"], release.candidates["upper"]
-
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        lower, upper = self.domain.lower, self.domain.upper
-        return len(values) == 1 and all(words.is_number(each) and lower <= each <= upper for each in values)
 
 
 class Variance(Moment, name="variance"):
@@ -252,10 +254,6 @@ class Variance(Moment, name="variance"):
     @classmethod
     def within(cls, release: words.Planned, bound: float) -> str:
         return _said(cls, release, f"{rounded_up(bound)} / n + ({rounded_up(1.5 * bound / _width(release))} / n)^2")
-
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        largest = (self.domain.upper - self.domain.lower) ** 2 / 4.0 * (1.0 + 1e-9)
-        return len(values) == 1 and all(words.is_number(each) and 0.0 <= each <= largest for each in values)
 
 
 class Std(Variance, name="std"):

@@ -102,7 +102,7 @@ class Median(Between, name="median"):
     @property
     def share(self) -> float:
         """The share of the values below the answer."""
-        return 0.5
+        return quantile_level(getattr(self, "level", 0.5))
 
     @cached_property
     def mechanism(self) -> mechanisms.QuantileMechanism:
@@ -178,10 +178,6 @@ class Quantile(Median, name="quantile"):
     page = "quantiles"
 
     level: arguments.Level
-
-    @property
-    def share(self) -> float:
-        return quantile_level(self.level)
 
 
 class Quantiles(Between, name="quantiles"):

@@ -169,8 +169,7 @@ class Query:
     @property
     def names(self) -> list[Any]:
         """Of the groups."""
-        members: Any = [] if self.groups is None else self.groups.members
-        return [members[place] for place in range(len(members))]
+        return [] if self.groups is None else [*self.groups.members]
 
     @cached_property
     def scans(self) -> list[Scan]:

@@ -322,7 +322,11 @@ class TopK(Counted, name="top_k"):
             return super().known(columns, neighbours)
         from dpselect.questions.values import TopUnknown
 
-        check_unlisted(self.delta)
+        if self.delta == 0:
+            hint = "Which values occur is private. Give a range, a code book or a catalogue; or give a delta, such as"
+            hint += " 1e-6 for up to about 10,000 units, to select among the values that enough units have."
+            expected = "the public list of values to choose from, or a `delta` above 0"
+            raise InvalidCandidatesError("candidates", None, expected, hint)
         given = {each: getattr(self, each) for each in ("column", "k", "epsilon", "delta", "with_counts")}
         kind, most = columns.name_kind(self.column), self.max_values_per_unit
         return TopUnknown(**given, max_values_per_unit=1 if most is None else most, kind=kind, neighbours=neighbours)
@@ -337,14 +341,3 @@ class TopK(Counted, name="top_k"):
 
     def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
         return terms_of_plan(self, self.plan, arguments)
-
-
-def check_unlisted(delta: object) -> None:
-    """Refuse a question without candidates that has no delta either, with both ways out."""
-    if delta == 0:
-        hint = (
-            "Which values occur is private. Give a range, a code book or a catalogue; or give a delta, such as 1e-6 for"
-        )
-        hint += " up to about 10,000 units, to select among the values that enough units have."
-        expected = "the public list of values to choose from, or a `delta` above 0"
-        raise InvalidCandidatesError("candidates", None, expected, hint)

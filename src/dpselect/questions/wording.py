@@ -87,16 +87,6 @@ def ends_shown(lower: float, upper: float, *, is_amount: bool) -> tuple[str, str
     return format(math.floor(lower * place) / place, form), format(math.ceil(upper * place) / place, form)
 
 
-def shares(counts: Sequence[int]) -> list[float] | None:
-    """The share of each count in their sum; None if that is 0.
-
-    >>> shares([3, 1]), shares([0])
-    ([0.75, 0.25], None)
-    """
-    total = sum(counts)
-    return [count / total for count in counts] if total else None
-
-
 def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str:
     """The error bound in one sentence, of an answer or, without one, of any that there may be."""
     bound = release.error_bound

@@ -57,10 +57,8 @@ class NoisyUnits:
     @property
     def description(self) -> dict[str, Any]:
         """Its accuracy, and its cost if it cost anything, as in a certificate."""
-        accuracy = {"within": self.within, "confidence": self.confidence}
-        if self.epsilon is None:
-            return accuracy
-        return {**accuracy, "epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
+        cost = {} if self.epsilon is None else {"epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
+        return {"within": self.within, "confidence": self.confidence, **cost}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,8 +41,6 @@ def candidate_kind(value: object) -> CandidateKind:
     >>> candidate_kind("integer") is CandidateKind.INTEGER
     True
     """
-    if isinstance(value, CandidateKind):
-        return value
     for kind in CandidateKind:
         if isinstance(value, str) and value in (kind.name.lower(), kind.value):
             return kind
