@@ -202,8 +202,9 @@ class Question(ABC):
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        """The end of the sentence: which rows of a unit the error bound covers, if not all."""
-        return ""
+        """The end of the sentence: which values or rows of a unit the error bound covers, if not all."""
+        most = release.arguments.get("max_values_per_unit")
+        return "" if most is None else f", counting at most {counted(most, 'value')} of each {release.unit}"
 
     @classmethod
     def counts_within(cls, release: Planned, within: int) -> str:
@@ -286,11 +287,6 @@ class ListQuestion(Question):
     def usable_units(self) -> summaries.PublicCondition | None:
         """Those that have one of the candidates."""
         return summaries.PublicCondition(candidates=self.choices)
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        most = release.arguments.get("max_values_per_unit")
-        return "" if most is None else f", counting at most {counted(most, 'value')} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

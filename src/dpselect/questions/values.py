@@ -53,12 +53,11 @@ class Unlisted(Question):
 
         Proof: ``proofs/unknown_candidates.md``, claim 1.
         """
-        mechanism = self.mechanism
         return self.stated(
             Sensitivity.one_way(1.0, self.neighbours, proof="proofs/unknown_candidates.md"),
             proof,
             candidates={"origin": "rows", "kind": str(self.kind)},
-            error_bound=float(mechanism.count_needed(CONFIDENCE)),
+            error_bound=float(self.mechanism.count_needed(CONFIDENCE)),
             arguments={**arguments, "rule": self.chosen.rule},
             **more,
         )
@@ -77,11 +76,6 @@ class Unlisted(Question):
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
         return release.counted is None and release.arguments["max_values_per_unit"] == 1
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        most = counted(release.arguments["max_values_per_unit"], "value")
-        return f", counting at most {most} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
