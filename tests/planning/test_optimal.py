@@ -143,7 +143,9 @@ def test_without_any_guess_the_upper_bound_is_permute_and_flips_error(epsilon: f
     assert upper == pytest.approx(found * optimal_error(n=3, levels=3, epsilon=epsilon).lower, rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "levels"), [(10**9, 10**9), (20, 20), (10**18, 2), (10**9, 1), (2, 10**9), (10**5, 1)])
+@pytest.mark.parametrize(
+    ("n", "levels"), [(10**9, 10**9), (20, 20), (10**18, 2), (10**9, 1), (2, 10**9), (10**5, 1), (10**18, 300)]
+)
 def test_a_lattice_that_does_not_fit_is_refused_before_it_is_built(
     n: int, levels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +153,7 @@ def test_a_lattice_that_does_not_fit_is_refused_before_it_is_built(
         raise AssertionError("it was built")
 
     monkeypatch.setattr(ratio, "lattice_of", built)
-    with pytest.raises(InsufficientMemoryError, match=r"states and .* variables, which needs about .* GiB"):
+    with pytest.raises(InsufficientMemoryError, match=r"needs about [0-9.e+]+ GiB"):
         optimal_error(n=n, levels=levels, epsilon=1.0)
 
 
@@ -159,8 +161,7 @@ def test_one_step_more_than_fits_is_refused_with_its_size() -> None:
     """And what fits has no more than the limit; both by the sizes alone."""
     levels = next(levels for levels in range(1, 100) if program_size(4, levels)[2] > 2**32)
     assert program_size(4, levels - 1)[2] <= 2**32
-    states, variables, _ = program_size(4, levels)
-    with pytest.raises(InsufficientMemoryError, match=f"{states:,} states and {variables:,} variables.* 4 GiB are"):
+    with pytest.raises(InsufficientMemoryError, match=r"needs about 4.* GiB of memory; 4 GiB are"):
         optimal_ratio(dps.PermuteAndFlip, n=4, levels=levels, epsilon=1.0)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent, SingleEvent, leaves_of
 from dpselect.accounting.rounding import fraction_down, fraction_up
@@ -212,6 +212,10 @@ class Limits:
         return total.delta <= self.set_aside and any(each <= epsilon for each in self._proved(total))
 
 
+_spending = threading.Lock()
+"""Of all filters: a copy of one goes on from the same state, without a lock of its own."""
+
+
 class Filter:
     r"""Admits events one by one as long as their total stays within (`epsilon`, `delta`), however they are chosen.
 
@@ -239,20 +243,12 @@ class Filter:
     """
 
     def __init__(self, *, epsilon: float, delta: float, set_aside: float = 0.0) -> None:
-        self._lock = threading.Lock()
         self.epsilon = positive_epsilon(epsilon)
         self.delta = delta_below_one(delta)
         self.set_aside = min(delta_below_one(set_aside, "set_aside"), self.delta)
         self._limit = Fraction(self.epsilon)
         self._limits = Limits.new(epsilon=self._limit, delta=Fraction(self.delta), set_aside=Fraction(self.set_aside))
         self._spent: tuple[Cost, Run | None] = self._limits.nothing, None
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:  # which a copy does not contain: it goes on separately from the same state
-            return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.Lock())
 
     def admits(self, event: Event | Run) -> bool:
         """Whether `event` may run next; spends nothing. With several threads only `spend` decides: see what it raises.
@@ -270,7 +266,7 @@ class Filter:
             LimitExceededError: it does not fit; nothing was added.
             InvalidParameterError: as for `admits`.
         """
-        with self._lock:
+        with _spending:
             after = self._after(event)
             if not self._limits.allow(self._limit, after[0]):
                 raise LimitExceededError(self.epsilon, self.delta, self.basic)

@@ -67,11 +67,9 @@ def any_text(value: object, name: str) -> str:
     """Check a text of any length: one that every database can hold."""
     if not isinstance(value, str):
         raise InvalidParameterError(name, value, "a text")
-    try:
-        if b"\0" not in value.encode():
+    with suppress(UnicodeEncodeError):
+        if b"\0" not in value.encode():  # which PostgreSQL refuses
             return value
-    except UnicodeEncodeError:
-        pass  # refused below, like the other texts that PostgreSQL refuses
     raise InvalidParameterError(name, Shown("<text>"), "a text that UTF-8 can hold, without NUL characters")
 
 

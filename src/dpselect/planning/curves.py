@@ -301,7 +301,11 @@ def epsilon_for(
         raise InvalidParameterError(name, target, "an error that depends on epsilon", hint)
     if confidence is None:
         if isinstance(errors, ErrorsOnScores):
-            _check_expected(errors, target)
+            blind, least = errors.below.mean(errors.guess), errors.farthest * _LEAST_CHANCE
+            if not least <= target < blind:
+                hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
+                expected = f"a number > {least if target < least else 0.0:.3g} and < {blind:.6g}"
+                raise InvalidParameterError(name, target, expected, hint)
         return _smallest(lambda epsilon: errors.expected(at(epsilon)), target, (name, target))
     probable = probability(confidence, "confidence")
     guessed = errors.guessed(target)
@@ -314,16 +318,6 @@ def epsilon_for(
     if isinstance(errors, ErrorsOnScores):
         return _smallest(lambda each: errors.chance_beyond(target, at(each)), 1.0 - probable, (name, target))
     return _smallest(lambda epsilon: errors.bound(at(epsilon), confidence=probable), target, (name, target))
-
-
-def _check_expected(errors: ErrorsOnScores, target: float) -> None:
-    blind, least = errors.below.mean(errors.guess), errors.farthest * _LEAST_CHANCE
-    if target < least:
-        hint = "Below the lower end probabilities do not fit into doubles."
-        raise InvalidParameterError("expected_error", target, f"a number > {least:.3g} and < {blind:.6g}", hint)
-    if target >= blind:
-        hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
-        raise InvalidParameterError("expected_error", target, f"a number > 0 and < {blind:.6g}", hint)
 
 
 def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:

@@ -261,14 +261,8 @@ def program_size(n: int, levels: int) -> tuple[int, int, int]:
 
 
 def _combinations(total: int, chosen: int) -> int:
-    """``C(total, chosen)``, or a number beyond any memory if computing it would take long."""
-    return 10**100 if min(chosen, total - chosen) > 400 and total > 10**4 else comb(total, chosen)
-
-
-def _readable(number: float) -> str:
-    if number >= 10**30:
-        return "10^30 or more"
-    return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
+    """``C(total, chosen)``, or a number beyond any memory if it is larger, or computing it would take long."""
+    return 10**100 if min(chosen, total - chosen) > 400 and total > 10**4 else min(comb(total, chosen), 10**100)
 
 
 _STEP = 2.0
@@ -350,11 +344,10 @@ def _checked_lattice(n: object, levels: object, epsilon: object) -> tuple[Lattic
     spent = positive_epsilon(epsilon)
     if spent > _LARGEST_EPSILON:
         raise InvalidParameterError("epsilon", spent, f"a number <= {_LARGEST_EPSILON:g}")
-    states, variables, memory = program_size(count, steps)
+    memory = program_size(count, steps)[2]
     if memory > _MOST_MEMORY:
         raise InsufficientMemoryError(
-            f"n and levels make a linear program of {_readable(states)} states and {_readable(variables)} variables, "
-            f"which needs about {_readable(memory / 2**30)} GiB of memory; {_MOST_MEMORY >> 30} GiB are allowed. "
-            "Take fewer levels or items."
+            f"n and levels make a linear program that needs about {memory / 2**30:.3g} GiB of memory; "
+            f"{_MOST_MEMORY >> 30} GiB are allowed. Take fewer levels or items."
         )
     return lattice_of(count, steps), spent
