@@ -17,8 +17,6 @@ from dpselect.accounting.rounding import product_up
 from dpselect.errors import InvalidEventError, InvalidParameterError, MissingExtraError, Shown
 
 _EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
-_DEEPEST = 40
-"""Levels of nesting a JSON text may have; an event has at most `MOST_LEVELS`, a run one more."""
 _TEXTS = frozenset({"mechanism", "neighbours", "unit"})
 """Fields that are texts; all other texts denote numbers."""
 
@@ -70,7 +68,10 @@ def decode(held: object) -> Event:
 
 def _read_back(held: object) -> Event | Run:
     """The event of these values, if it is written as exactly them."""
-    event: Any = _decoded(held, 0)
+    try:
+        event: Any = _decoded(held)
+    except RecursionError:
+        raise InvalidEventError("event", Shown("<nested too deep>"), "an event") from None
     if not isinstance(event, Event | Run):
         raise InvalidEventError("event", held, "an object with kind and version")
     if to_json(event) != _written(held):
@@ -78,11 +79,9 @@ def _read_back(held: object) -> Event | Run:
     return event
 
 
-def _decoded(held: object, depth: int) -> object:
-    if depth > _DEEPEST:
-        raise InvalidEventError("event", Shown("<nested too deep>"), "an event")
+def _decoded(held: object) -> object:
     if isinstance(held, list):
-        return [_decoded(part, depth + 1) for part in cast("list[object]", held)]
+        return [_decoded(part) for part in cast("list[object]", held)]
     if isinstance(held, str):
         try:
             return float(held)
@@ -103,9 +102,7 @@ def _decoded(held: object, depth: int) -> object:
     named = FIELDS[kind]
     if set(fields) != {"kind", "version", *named}:
         raise InvalidEventError("event", Shown("<other fields>"), f"kind, version and exactly {', '.join(named)}")
-    values: dict[str, Any] = {
-        name: fields[name] if name in _TEXTS else _decoded(fields[name], depth + 1) for name in named
-    }
+    values: dict[str, Any] = {name: fields[name] if name in _TEXTS else _decoded(fields[name]) for name in named}
     try:
         return kind(**values)
     except InvalidParameterError as refused:

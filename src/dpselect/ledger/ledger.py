@@ -359,7 +359,7 @@ class Ledger(Books):
             waiting, begun = charged_ahead(held, charge.certificate)
             if waiting:
                 refuse_closed(account)
-                begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.asked}
+                begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.question_hash}
                 return attempt.commits(waiting[0], book.append(account, "charge", **begins))
             if begun and wait_for_others:
                 raise ElsewhereError  # and will store its answer, unless it was stopped

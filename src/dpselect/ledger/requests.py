@@ -110,7 +110,7 @@ class ChargeRequest:
         short_text(self.note, "note", empty=True)
 
     @property
-    def asked(self) -> str | None:
+    def question_hash(self) -> str | None:
         """Hash of the question, to recognise it when it is repeated."""
         return digest("question", self.text, self.question) if self.question or self.request is not None else None
 
@@ -119,14 +119,14 @@ class ChargeRequest:
         return self.what.event if isinstance(self.what, Run) else self.what
 
     def entry_fields(self, cost: Cost, time: str) -> dict[str, Any]:
-        asked = {"request": self.request, "asked": self.asked, "question": self.certificate, "note": self.note or None}
-        held = {"event": self.text, "cost": cost.to_list(), "public_time": time, **asked}
+        asked = {"request": self.request, "asked": self.question_hash, "question": self.certificate}
+        held = {"event": self.text, "cost": cost.to_list(), "public_time": time, **asked, "note": self.note or None}
         return {name: value for name, value in held.items() if value is not None}
 
     def held(self, book: Book, account: Account) -> list[Entry]:
         """The entries under its request; `RequestReusedError` if they are of another question."""
         found = [] if self.request is None else book.under(account, self.request)
-        if any(entry.body.get("asked") != self.asked for entry in found):
+        if any(entry.body.get("asked") != self.question_hash for entry in found):
             shown, hint = Shown(repr(self.request)), "Nothing was charged. Use another id for another question."
             raise RequestReusedError("request", shown, "an id not used for another question", hint)
         return found
