@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = _last_charge()
     try:
         if arguments is None and given[:1] != ["serve"]:  # whose server listens to signals itself
-            _end_like_an_interrupt("SIGTERM", "SIGHUP")
+            _end_like_an_interrupt()
         return _run(given)
     except KeyboardInterrupt as error:
         number: int = (*error.args, signal.SIGINT)[0]  # of another signal: see `_end_like_an_interrupt`
@@ -100,14 +100,13 @@ def _run(given: list[str]) -> int:
     return status or 0
 
 
-def _end_like_an_interrupt(*names: str) -> None:
+def _end_like_an_interrupt() -> None:
     """Let signals end the command as Ctrl-C does, so that it can name what was charged; not ones that are ignored."""
 
     def end(number: int, _frame: object) -> None:
         raise KeyboardInterrupt(number)
 
-    for name in names:
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # Windows has none
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
 

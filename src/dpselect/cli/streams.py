@@ -109,18 +109,18 @@ def scan_progress(*, wanted: bool = True) -> Generator[Callable[[float], None] |
     if not wanted or not sys.stderr.isatty():
         yield None
         return
-    start, shown = time.monotonic(), list[Callable[[float], None]]()
+    start, progress = time.monotonic(), None
     with ExitStack() as stack:
 
         def advance(fraction: float) -> None:
-            if not shown and time.monotonic() - start >= _PATIENCE_SECONDS:
+            nonlocal progress
+            if progress is None and time.monotonic() - start >= _PATIENCE_SECONDS:
                 from rich.console import Console
                 from rich.progress import Progress
 
                 progress = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
-                task = progress.add_task("reading", total=1.0)
-                shown.append(lambda fraction: progress.update(task, completed=fraction))
-            for update in shown:
-                update(fraction)
+                progress.add_task("reading", total=1.0)
+            if progress is not None:
+                progress.update(progress.task_ids[0], completed=fraction)
 
         yield advance
