@@ -143,8 +143,19 @@ class Form:
 
     @property
     def title(self) -> str:
-        """What it asks, in everyday words."""
-        return title(self.about, self.arguments)
+        """What it asks, in everyday words, with the arguments as far as they are known."""
+        given, name = self.arguments, self.about.name
+        if name == "top_k":
+            if not isinstance(k := given.get("k"), int):
+                return "What are the most common values?"  # its example asks for more
+            asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
+            counts = "how many have it" if k == 1 else "how many have each"
+            return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
+        if name == "quantiles" and given.get("levels", [0.25, 0.5, 0.75]) != [0.25, 0.5, 0.75]:
+            return "What are the quantiles?"
+        if name == "quantile" and isinstance(level := given.get("level"), float):
+            return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
+        return self.about.asks
 
     def forecast(self, epsilon: float) -> Forecast | None:
         """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
@@ -255,29 +266,6 @@ def label(name: str) -> str:
     if name.endswith("_per_unit"):
         return name.removeprefix("max_").replace("_per_unit", " of one person")
     return _LABELS.get(name, name.replace("_", " "))
-
-
-def title(about: type[Question], arguments: Mapping[str, Any] | None = None) -> str:
-    """The question as a heading; with the arguments as far as they are known.
-
-    >>> from dpselect.questions.question import BY_NAME
-    >>> title(BY_NAME["top_k"]), title(BY_NAME["median"])
-    ('What are the most common values?', 'What is the median?')
-    >>> title(BY_NAME["top_k"], {"k": 5, "with_counts": True})
-    'What are the 5 most common values, and how many have each?'
-    """
-    given = arguments or {}
-    if about.name == "top_k":
-        if not isinstance(k := given.get("k"), int):
-            return "What are the most common values?"  # its example asks for more
-        asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
-        counts = "how many have it" if k == 1 else "how many have each"
-        return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
-    if about.name == "quantiles" and given.get("levels", [0.25, 0.5, 0.75]) != [0.25, 0.5, 0.75]:
-        return "What are the quantiles?"
-    if about.name == "quantile" and isinstance(level := given.get("level"), float):
-        return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
-    return about.asks
 
 
 def said_back(name: str, listed: Sequence[Any]) -> str:

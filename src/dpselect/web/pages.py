@@ -30,7 +30,7 @@ from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, SelectionEr
 from dpselect.ledger.accounts import left_shown
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.words import as_text
-from dpselect.web.forms import Form, error_in_words, label, options_in_words, title
+from dpselect.web.forms import Form, error_in_words, label, options_in_words
 from dpselect.web.site import Folder, Site
 
 PREFIX = "page-"  # of the request ids in a ledger
@@ -249,6 +249,5 @@ def _templates() -> Environment:
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     known: dict[str, Any] = {"version": __version__, "htmx_config": json.dumps(_HTMX), "questions": BY_NAME}
     found.globals.update(known)
-    found.filters.update(as_text=as_text, title_of=title, label_of=label)
-    found.filters.update(options_in_words=options_in_words, left=left_shown)
+    found.filters.update(as_text=as_text, label_of=label, options_in_words=options_in_words, left=left_shown)
     return found
