@@ -107,7 +107,7 @@ GROUPS = (*OF_VIEWS, TYPES["groups"])
 
 def shared(names: str) -> tuple[Argument, ...]:
     """Those of these names that commands without a question take, too."""
-    return tuple(each for name in names.split() for each in OF_EVERY if each.name == name)
+    return tuple(each for each in OF_EVERY if each.name in names.split())
 
 
 def of_question(about: type[Question]) -> Command:
