@@ -13,9 +13,6 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
-import numpy as np
-
-from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent, Event, PrivateCandidatesEvent, compose
 from dpselect.accounting.events import checked_event, expected_runs, has_direction, shape_of_runs
 from dpselect.accounting.rounding import fraction_down, fraction_up
@@ -229,11 +226,8 @@ class BestOfRuns(MechanismValue):
         if runs is None:
             return None
         best: BestRun[Configuration] | None = None
-        alike = np.ones(count, np.uint64)
         for _ in range(runs):
-            # One of all, each as likely.
-            place = int(_core.tally(alike, 1).argmax()) if count > 1 else 0
-            found = _outcome(run, cast(Configuration, configuration_of(place)))
+            found = _outcome(run, cast(Configuration, configuration_of(uniform_below(count))))
             if best is None or _rank(found) > _rank(best):
                 best = found
         return best
