@@ -254,17 +254,10 @@ class PartialSelection:
     """
 
     __slots__ = ("_mechanism", "_row")
-    _mechanism: Mechanism
-    _row: _core.Partial
 
-    def __init__(self) -> None:
-        raise TypeError("use PartialSelection.of(mechanism, scores) or from_bytes(mechanism, data)")
-
-    @classmethod
-    def _wrap(cls, mechanism: Mechanism, row: _core.Partial) -> PartialSelection:
-        made = cls.__new__(cls)
-        made._mechanism, made._row = mechanism, row
-        return made
+    def __init__(self, mechanism: Mechanism, row: _core.Partial) -> None:
+        """For `of`, `from_bytes` and `merged` alone."""
+        self._mechanism, self._row = mechanism, row
 
     @classmethod
     def of(cls, mechanism: Mechanism, scores: ScoresLike, *, partition: int = 0) -> PartialSelection:
@@ -283,7 +276,7 @@ class PartialSelection:
         number = whole_number(partition, "partition", expected=_PARTITION)
         if not 0 <= number < 2**63:
             raise InvalidParameterError("partition", number, _PARTITION)
-        return cls._wrap(mechanism, _core.Partial.of(*_terms(mechanism), native_scores(scores), number))
+        return cls(mechanism, _core.Partial.of(*_terms(mechanism), native_scores(scores), number))
 
     @classmethod
     def from_bytes(cls, mechanism: Mechanism, data: bytes) -> PartialSelection:
@@ -304,7 +297,7 @@ class PartialSelection:
         if not row.is_drawn_with(*terms):
             got = Shown("<drawn by another mechanism>")
             raise InvalidDataError("data", got, f"a partial selection by {mechanism!r}")
-        return cls._wrap(mechanism, row)
+        return cls(mechanism, row)
 
     def merged(self, other: PartialSelection) -> PartialSelection:
         """The selection from the scores of both, which are used up.
@@ -320,7 +313,7 @@ class PartialSelection:
         if other._mechanism != self._mechanism:
             got = Shown(f"<by {other._mechanism!r}>")
             raise InvalidParameterError("other", got, f"a selection by {self._mechanism!r}")
-        return self._wrap(self._mechanism, self._row.merged(other._row))
+        return PartialSelection(self._mechanism, self._row.merged(other._row))
 
     def to_bytes(self) -> bytes:
         """About a hundred bytes, as private as the scores, to be sent to where the others are. They use it up.
