@@ -63,6 +63,7 @@ class CandidateWeights:
             self._key, self.native = given, [native_fraction(each) for each in given]
             self.logarithms = np.array([log_of(each) if each else -math.inf for each in given])
         else:
+            given.flags.writeable = False
             self._key, self.native = given.tobytes(), given
             with np.errstate(divide="ignore"):
                 self.logarithms = np.log(given)
@@ -79,14 +80,8 @@ class CandidateWeights:
         if isinstance(weights, CandidateWeights):
             return weights
         members, doubles = members_of(weights, "weights", _WEIGHTS)
-        if doubles is None or not (doubles.min() >= 0.0 and 0.0 < doubles.max() < math.inf):  # NaN is neither
-            return cls._of_fractions(members)
-        doubles += 0.0  # no negative zero
-        doubles.flags.writeable = False
-        return cls(doubles)
-
-    @classmethod
-    def _of_fractions(cls, members: Sequence[Any]) -> CandidateWeights:
+        if doubles is not None and doubles.min() >= 0.0 and 0.0 < doubles.max() < math.inf:  # NaN is neither
+            return cls(doubles + 0.0)  # no negative zero
         found = [_exact(each) for each in members]
         for place, each in enumerate(found):
             if each is None or each < 0:
@@ -101,7 +96,6 @@ class CandidateWeights:
             doubles = np.array([float(each) for each in exact])
         except OverflowError:
             return cls(exact)
-        doubles.flags.writeable = False
         return cls(doubles if tuple(map(Fraction, doubles.tolist())) == exact else exact)
 
     def __len__(self) -> int:

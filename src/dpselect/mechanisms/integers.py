@@ -46,21 +46,17 @@ class IntegerCeiling:
     upper: int | None = None
 
     def __post_init__(self) -> None:
-        center = whole_number(self.center, "center")
-        lower, upper = (
-            None if end is None else whole_number(end, name, expected="a whole number or None")
-            for name, end in (("lower", self.lower), ("upper", self.upper))
-        )
-        object.__setattr__(self, "center", center)  # NumPy's integers would wrap around
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        if not (lower is None or lower <= center) or not (upper is None or center <= upper):
+        object.__setattr__(self, "center", whole_number(self.center, "center"))  # NumPy's would wrap around
+        for name, end in (("lower", self.lower), ("upper", self.upper)):
+            if end is not None:
+                object.__setattr__(self, name, whole_number(end, name, expected="a whole number or None"))
+        if any(reach is not None and reach < 0 for reach in self.reaches):
             raise InvalidParameterError("center", self.center, "a whole number from lower to upper")
         exact_number(self.height, "height")
-        for side, fall, end in (("left", self.falls[0], lower), ("right", self.falls[1], upper)):
+        for side, fall, reach in zip(("left", "right"), self.falls, self.reaches, strict=True):
             if fall < 0:
                 raise InvalidParameterError("fall", float(fall), "numbers >= 0", "The centre is where it is highest.")
-            if fall == 0 and end is None:
+            if fall == 0 and reach is None:
                 hint = f"The {side} side is unbounded, so weights under a flat ceiling have no finite sum. Bound it."
                 raise InvalidParameterError("fall", 0, "a number > 0 on an unbounded side", hint)
 
