@@ -17,7 +17,6 @@ import dpselect as dps
 from dpselect.charts import drawing
 from dpselect.errors import MissingExtraError
 from dpselect.plans import report as module
-from dpselect.plans.division import Division
 from tests.rows.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"
@@ -218,8 +217,7 @@ def test_a_delta_is_said_and_a_seed_is_loud(tmp_path: Path) -> None:
     answers = plan(tmp_path).run()
     assert "This may fail" not in answers.report()
     releases = {name: replace(each, delta=1e-6) for name, each in answers.items()}
-    about: dict[str, Any] = {"name": "x", "account": None}
-    about["division"] = Division({}, answers.epsilon, 5e-6)
+    about: dict[str, Any] = {"name": "x", "account": None, "epsilon": answers.epsilon, "delta": 5e-6}
     said = " ".join(dps.Answers(by_name=releases, **about).report().split())
     assert "This may fail with a probability of at most delta = 5e-06." in said
     with dps.testing.seeded(7):

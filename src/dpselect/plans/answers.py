@@ -16,7 +16,6 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account, epsilon_left
-from dpselect.plans.division import Division
 from dpselect.plans.report import page
 from dpselect.questions.wording import bound_shown, cost_shown, html_table, scope, text_table
 from dpselect.questions.words import as_text
@@ -34,11 +33,13 @@ class OfQuestions(Mapping[str, Of]):
     """Something of each question of a plan, by its name; and what all answers cost together.
 
     Attributes:
+        epsilon, delta: privacy loss of all answers together, and the probability with which it may fail; rounded up.
         stored: the day on which each question was asked whose answer the ledger had before, by its name.
     """
 
     by_name: Mapping[str, Of]
-    division: Division
+    epsilon: float
+    delta: float
     stored: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __getitem__(self, name: str) -> Of:
@@ -49,16 +50,6 @@ class OfQuestions(Mapping[str, Of]):
 
     def __len__(self) -> int:
         return len(self.by_name)
-
-    @property
-    def epsilon(self) -> float:
-        """Privacy loss of all answers together, rounded up."""
-        return self.division.epsilon
-
-    @property
-    def delta(self) -> float:
-        """Probability with which it may fail, rounded up."""
-        return self.division.delta
 
     @property
     def stored_sentence(self) -> str:
@@ -130,8 +121,8 @@ class PlanForecast(OfQuestions[Forecast]):
     def sentences(self) -> list[str]:
         """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
         said = [f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()]
-        if self.division.is_composed:
-            parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
+        parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
+        if parts > self.epsilon:
             said.append(f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together.")
         if self.budget_delta:
             said.append(f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}.")

@@ -115,23 +115,10 @@ _SMALLEST = 2.0**-20
 """Factor: nothing is made smaller than this, or larger than its inverse."""
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
-    """How the epsilon of a plan is divided, and what all answers cost together, rounded up.
-
-    Attributes:
-        epsilons: of each question, by name.
-        is_composed: whether the cost is proved by composition, and the parts add up to more.
-    """
-
-    epsilons: Mapping[str, float]
-    epsilon: float
-    delta: float
-    is_composed: bool = False
-
-
-def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: float, delta: float) -> Division:
-    """The epsilon of each question, so that all together cost at most the plan's epsilon and delta.
+def divided(
+    questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: float, delta: float
+) -> tuple[Mapping[str, float], float, float]:
+    """The epsilon of each question, and what all cost together, rounded up: at most the plan's epsilon and delta.
 
     The parts add up to the plan's epsilon. If this leaves some of delta, they may be larger together: as large as an
     account with the plan's epsilon and delta accepts. Then all parts that are not fixed grow by the same factor.
@@ -193,12 +180,12 @@ def divided(questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: 
         grown = rounded if accepts(rounded) else scaled(factor)
         more = [part - chosen[name] for name, part in grown.items()]
         if not fits or min(more) >= 0.0 < max(more):
-            return Division(grown, fraction_up(account.spent(total(grown))), delta, is_composed=True)
+            return grown, fraction_up(account.spent(total(grown))), delta
     if not fits:
         hint = f"They need {needs(chosen, ' + ')}."
         expected = f"at least {fraction_up(cost(chosen))!r}, for all questions"
         raise InvalidParameterError("epsilon", epsilon, expected, hint)
-    return Division(chosen, fraction_up(cost(chosen)), fraction_up(deltas))
+    return chosen, fraction_up(cost(chosen)), fraction_up(deltas)
 
 
 def _largest(accepts: Callable[[float], bool]) -> float:

@@ -19,7 +19,7 @@ from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
 from dpselect.plans.answers import Answers, PlanForecast, new_folder
-from dpselect.plans.division import Division, PlannedQuestion, divided, in_folder
+from dpselect.plans.division import PlannedQuestion, divided, in_folder
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.asking import PlainQuestions, planner
@@ -161,9 +161,9 @@ class Plan:
             InvalidParameterError: the questions need more than the plan has, or a wanted error cannot be reached.
         """
         dry = DryRun(source=self.table, **self._about)
-        division, asked = self._settled(planner(dry))
+        asked, cost = self._settled(planner(dry))
         nobody = Spending(None, None)
-        plain: dict[str, Any] = {"division": division, "unchecked": dry.unchecked}
+        plain: dict[str, Any] = {"unchecked": dry.unchecked, **cost}
         if (account := self._account()) is not None:
             plain |= {"account": account.name, "left": account.left}
             plain["stored"], plain["refused"] = self._looked_up(asked)
@@ -190,14 +190,14 @@ class Plan:
         folder = None if out is None else new_folder(out, own=None if self.ledger is None else self.name)
         reading: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
         data = Dataset(self.table, progress=progress, **reading, **self._about)
-        division, asked = self._settled(planner(data))
+        asked, cost = self._settled(planner(data))
         stored, _ = self._looked_up(asked)
         answers = Answers(
             by_name=dict(zip(asked, self._spending.answers([*asked.values()]), strict=True)),
             name=self.name or UNNAMED,
-            division=division,
             stored=stored,
             account=self._account(),
+            **cost,
         )
         if folder is not None:
             answers.save(folder)
@@ -209,8 +209,8 @@ class Plan:
         shared = {"unit": self.unit, "format": self.format, "neighbours": self.neighbours}
         return {**shared, "table": self.server_table}
 
-    def _settled(self, table: PlainQuestions) -> tuple[Division, dict[str, TableQuestion]]:
-        """The epsilon of each question, with its lists; and what is asked."""
+    def _settled(self, table: PlainQuestions) -> tuple[dict[str, TableQuestion], dict[str, float]]:
+        """What is asked, each question with its lists and its epsilon; and the epsilon and delta of all together."""
         questions = {each.name: each.with_lists(table, self.table, self._folder) for each in self._listed}
 
         @cache
@@ -222,8 +222,8 @@ class Plan:
         def query(question: PlannedQuestion, epsilon: float) -> Query:
             return planned(question.name, epsilon).asked
 
-        division = divided([*questions.values()], query, epsilon=self.epsilon, delta=self.delta)
-        return division, {name: planned(name, division.epsilons[name]) for name in questions}
+        parts, epsilon, delta = divided([*questions.values()], query, epsilon=self.epsilon, delta=self.delta)
+        return {name: planned(name, parts[name]) for name in questions}, {"epsilon": epsilon, "delta": delta}
 
     def _looked_up(self, asked: Mapping[str, TableQuestion]) -> tuple[dict[str, str], str]:
         """From when the answers are that the ledger has, and why it would refuse the others; nothing is charged."""
