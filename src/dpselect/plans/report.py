@@ -51,9 +51,8 @@ def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
     held = list[Any](releases if is_several else [])
     if not held or not all(isinstance(each, Release) for each in held):
         raise InvalidParameterError("releases", Shown(f"<{len(held)} entries>"), "answers of a Dataset, at least one")
-    if any(
-        (each.unit, each.neighbours, each.source) != (held[0].unit, held[0].neighbours, held[0].source) for each in held
-    ):
+    about = [(each.unit, each.neighbours, each.source) for each in held]
+    if any(each != about[0] for each in about):
         hint = "Costs add up for one table and one unit alone."
         raise InvalidParameterError("releases", Shown("<several tables>"), "answers about one table", hint)
     asked = [each.asks for each in held]

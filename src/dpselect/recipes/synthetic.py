@@ -61,7 +61,8 @@ class Rounds(MechanismValue):
     def event(self) -> Event:
         """What one fit costs, for accounting."""
         rounds = [ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring)]
-        return SequenceEvent(events=(*([self.totalling.event] if self.totalling else []), *rounds))
+        total = [] if self.totalling is None else [self.totalling.event]
+        return SequenceEvent(events=(*total, *rounds))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
