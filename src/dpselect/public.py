@@ -140,10 +140,8 @@ def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = Fal
     """The members that `text` lists, if there are at least two, or one may stand alone."""
     # A range may be too long for len().
     if listed and not listed[1:2] and not may_be_one:
-        ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
-        hint = (
-            f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"
-        )
+        hint = "One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file."
+        hint += "" if argument == "dates" else " A range of whole numbers is written 1..100."
         raise InvalidCandidatesError(argument, typed(text), f"at least two {argument}", hint)
     return listed
 

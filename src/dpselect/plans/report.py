@@ -108,13 +108,11 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     """What differential privacy promises, in words and as a factor; for one answer, or for several together."""
     unit, epsilon, delta = guarantee.unit, guarantee.epsilon, guarantee.delta
     is_added = guarantee.neighbours is Neighbours.ADD_REMOVE
-    who = (
-        f"Whether or not any one {unit} is in the table" if is_added else f"Which rows any one {unit} has in the table"
-    )
+    who = f"Whether or not any one {unit} is" if is_added else f"Which rows any one {unit} has"
     what = "these answers: whatever they show, and whatever is concluded from them, " if several else ""
     what = what or "this answer: whatever it shows "
     factor, together = factor_shown(epsilon), ", for all answers here together" if several else ""
-    text = f"{who} hardly changes {what}becomes at most {factor} times as likely or unlikely by it"
+    text = f"{who} in the table hardly changes {what}becomes at most {factor} times as likely or unlikely by it"
     text += f" (epsilon = {cost_shown(epsilon)}{together})."
     if said := remark(epsilon):
         text = text.replace("hardly changes", "may change") + said

@@ -220,11 +220,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
         tree_: the `dpselect.recipes.GrownTree`: released, so it may be shown.
         event_: what the fit cost, for accounting.
         classes_: the labels.
-        n_features_in_: number of features seen in ``fit``.
-        feature_names_in_: their names, if ``X`` had any.
-
-    ``fit`` raises `InvalidParameterError` or `InvalidDataError`, both of them a ``ValueError``, or what the ledger
-    raises (see `dpselect.Ledger.charge`); nothing is drawn then.
+        n_features_in_, feature_names_in_: as of `PrivateSelectKBest`, whose errors ``fit`` raises, too.
 
     Proof: ``proofs/split_scores.md``.
 
