@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal, NoReturn, cast, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LossIntervalEvent, PureEvent
@@ -16,15 +17,7 @@ from dpselect.checks import decimal_fraction, exact_number, one_of, positive_cou
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.numbers import (
-    FloatArray,
-    IntArray,
-    exact_value,
-    gauss_legendre,
-    native_fraction,
-    scale_of,
-    shortest,
-)
+from dpselect.mechanisms.numbers import FloatArray, exact_value, gauss_legendre, native_fraction, scale_of, shortest
 from dpselect.mechanisms.scores import ScoresLike, finite_scores, plain_values
 from dpselect.privacy import Neighbours
 
@@ -303,7 +296,7 @@ class UnboundedQuantileMechanism(MechanismValue):
         passed = np.flatnonzero(_one_sided_many(self._noise, reached.size) >= threshold - reached)
         return float(self.candidates[passed[0] if passed.size else -1])
 
-    def _reached(self, values: ScoresLike) -> IntArray:
+    def _reached(self, values: ScoresLike) -> npt.NDArray[np.int64]:
         """``q_i - level * n`` for each candidate but the last, in lattice points."""
         in_order = np.sort(plain_values(values))  # faster than looking up each value
         up_to = np.searchsorted(in_order, self.candidates[:-1], side="right").astype(np.int64, copy=False)
@@ -371,9 +364,9 @@ def one_sided(sampler: _core.GeometricSampler) -> int:
     return noise
 
 
-def _one_sided_many(sampler: _core.GeometricSampler, size: int) -> IntArray:
+def _one_sided_many(sampler: _core.GeometricSampler, size: int) -> npt.NDArray[np.int64]:
     """So many of them, where 2^63 - 1 stands for all that are not less."""
-    kept: list[IntArray] = []
+    kept: list[npt.NDArray[np.int64]] = []
     missing = size
     while missing > 0:
         drawn = sampler.draw_many(np.zeros(2 * missing + 16, np.int64), *_MACHINE)

@@ -16,14 +16,7 @@ from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.accounting.divergence import best_epsilon, largest_fitting
 from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import (
-    delta_below_one,
-    positive_count,
-    positive_epsilon,
-    probability,
-    whole_bounds,
-    whole_sensitivity,
-)
+from dpselect.checks import positive_count, probability, whole_bounds, whole_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, exp_minus_at_most, first_count, log_of
@@ -346,7 +339,7 @@ class DiscreteGaussianMechanism(WholeNoise):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        self._set(delta=positive_epsilon(delta_below_one(self.delta), "delta"))
+        self._set(delta=probability(self.delta, "delta"))
         moved = positive_count(self.squared_sensitivity, "squared_sensitivity", at_most=2**53)
         self._set(squared_sensitivity=moved)
         variance = fraction_up(Fraction(moved) / (2 * Fraction(affordable_rho(self.epsilon, self.delta))))

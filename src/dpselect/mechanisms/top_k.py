@@ -22,15 +22,7 @@ from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
 from dpselect.mechanisms.mechanism import RangedMechanism, ScaledMechanism, SelectsSeveral, explained
 from dpselect.mechanisms.numbers import FloatArray, IntArray, accepts, scale_of, uniform_below, uniform_subset
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, OfSelect, PermuteAndFlip
-from dpselect.mechanisms.scores import (
-    Candidate,
-    Gaps,
-    NumericArray,
-    ScoresLike,
-    finite_scores,
-    native_scores,
-    score_count,
-)
+from dpselect.mechanisms.scores import Candidate, Gaps, ScoresLike, finite_scores, native_scores, score_count
 from dpselect.privacy import Neighbours
 
 TopKMethod = Literal["auto", "set"]
@@ -266,12 +258,12 @@ class TopKSet(SelectsSeveral, RangedMechanism):
         theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
         return theta * self.scale * (1.0 + 2.0**-30)
 
-    def _checked(self, scores: ScoresLike) -> NumericArray:
+    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
         found = finite_scores(scores)
         self._checked_k(found.size)
         return found
 
-    def _indices(self, scores: NumericArray) -> list[int]:
+    def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         draw = _SetDraw(self, scores)
         return draw.places(draw.ranks()).tolist()
 
@@ -360,7 +352,7 @@ class _SetDraw:
     of its weight, then one of its sets uniformly, and accepts by an exact coin.
     """
 
-    def __init__(self, mechanism: TopKSet, scores: NumericArray) -> None:
+    def __init__(self, mechanism: TopKSet, scores: npt.NDArray[Any]) -> None:
         self._scores, self._rate, self._k = scores, mechanism.rate, mechanism.k
         self._n, k = scores.size, mechanism.k
         self._ranked = np.sort(scores)[::-1]
