@@ -39,7 +39,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
         with monkeypatch.context() as patch:
             patch.setattr(scan.Scan, "_batches", watched)
             found = [ask(), not streamed]
-            patch.setattr(scan.Scan, "_direct", lambda self: ())
+            patch.setattr(FileSource, "parquet", lambda *_: None)
             return [ask(), *found]
 
     return both
