@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import decimal_fraction, quantile_level
@@ -102,7 +102,7 @@ class Median(Between, name="median"):
     @property
     def share(self) -> float:
         """The share of the values below the answer."""
-        return quantile_level(getattr(self, "level", 0.5))
+        return quantile_level(cast(Any, self).level) if hasattr(self, "level") else 0.5
 
     @cached_property
     def mechanism(self) -> mechanisms.QuantileMechanism:
