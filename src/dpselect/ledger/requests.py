@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import threading
 import time
 import warnings
@@ -104,9 +105,10 @@ class ChargeRequest:
             raise InvalidParameterError("event", self.what, "an event or a Run of dpselect.accounting")
         object.__setattr__(self, "text", _as_json(self.what))
         any_text(self.question, "question")
-        for name, given in (("request", self.request), ("certificate", self.certificate)):
-            if given is not None:
-                short_text(given, name)
+        if self.request is not None:
+            short_text(self.request, "request")
+        if self.certificate is not None and not re.fullmatch("[0-9a-f]{64}", str(self.certificate)):  # nor the whole
+            raise InvalidParameterError("certificate", Shown("<text>"), "a hash of 64 hexadecimal digits")
         short_text(self.note, "note", empty=True)
 
     @property
