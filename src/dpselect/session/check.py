@@ -279,7 +279,7 @@ class _Look:
         used = f"CASE WHEN coalesce({', '.join(f'why_{name}' for name in self.columns)}) IS NULL THEN is_{first} END"
         several = f"min({used}) < max({used})" if first in self._lists else f"count({used}) > 1"
         self._sql(
-            f"CREATE TEMP TABLE units AS SELECT is_who AS who, min(nth) AS nth, count(*) AS n, count({used}) AS usable,"
+            f"CREATE TEMP TABLE units AS SELECT is_who AS who, count(*) AS n, count({used}) AS usable,"
             f" {several} AS several FROM cells WHERE is_who IS NOT NULL GROUP BY 1"
         )
         numbers = self._sql(
@@ -350,8 +350,10 @@ class _Look:
             counts = f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM named WHERE {where}"
             ((number, found),) = self._sql(counts).fetchall()
             if 0 < number <= share * units:
-                in_pairs = "min(nth) OVER (PARTITION BY same), nth, name"
-                first = f"SELECT nth, name FROM named WHERE {where} ORDER BY {in_pairs} LIMIT {SHOWN}"
+                first = (  # in pairs
+                    f"SELECT min(nth), name FROM named JOIN cells ON is_who = who WHERE {where} GROUP BY name, same"
+                    f" ORDER BY min(min(nth)) OVER (PARTITION BY same), 1, 2 LIMIT {SHOWN}"
+                )
                 shown = self._shown(self._sql(first).fetchall())
                 yield f"{_share(found, rows)} {said.format(self._unit)}{shown}"
 

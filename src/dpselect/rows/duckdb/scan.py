@@ -111,8 +111,9 @@ class Scan:
         self._source, self._format = source, format
         self._done, self._reported, self._stopped = 0, 0.0, False
         self._total: int | None = None
-        columns = [cell.column for cell in cells.values()]
-        self.paths = () if any(column.dated for column in columns) else source.parquet(columns) or ()
+        columns = [cell.column for cell in cells.values() if cell.column != LINE]
+        paths = () if any(column.dated for column in columns) else source.parquet(columns) or ()
+        self.paths = paths if LINE not in self._read or len(paths) == 1 else ()  # it numbers the rows of each file
 
     def attach(self, connection: Connection) -> None:
         """Give the rows to the engine as the table ``rows``, or an error, if the files have to be read as a stream."""
@@ -128,8 +129,9 @@ class Scan:
 
     def _of_files(self, connection: Connection) -> str:
         files = f"[{', '.join(map(literal, self.paths))}]"
-        read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false)"
-        named = {name: quoted(cell.column.name) for name, cell in self.cells.items()}
+        numbered = ", file_row_number = true" if LINE in self._read else ""
+        read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false{numbered})"
+        named = {name: quoted(cell.column.name or "file_row_number") for name, cell in self.cells.items()}
         described = connection.execute(f"DESCRIBE SELECT {', '.join(named.values())} FROM {read}").fetchall()
         selected: list[str] = []
         for (name, cell), found in zip(named.items(), described, strict=True):
