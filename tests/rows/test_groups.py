@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidDataError
@@ -35,6 +35,8 @@ amounts = st.one_of(st.none(), st.integers(-9, 9))
 rests = st.tuples(values, parts, amounts)
 tables = st.lists(st.tuples(units, rests), max_size=14)
 TYPES = (pa.string(), pa.string(), pa.string(), pa.int64())
+IN_ALL = [("x", part, 1) for part in GROUPS]  # of one unit, which few tables of chance have
+everywhere = example(rows=[("ann", each) for each in IN_ALL], most=1)
 
 
 def written(folder: str, rows: list[Any], *, kind: str = "parquet") -> Path:
@@ -67,6 +69,7 @@ def possible_units(rows: list[Any], most: int) -> set[str]:
 
 
 @in_time
+@everywhere
 @given(rows=tables, most=st.integers(1, 3))
 def test_usable_units_are_an_outcome_of_the_exact_model(rows: list[Any], most: int) -> None:
     with TemporaryDirectory() as folder:
@@ -76,6 +79,7 @@ def test_usable_units_are_an_outcome_of_the_exact_model(rows: list[Any], most: i
 
 @KINDS
 @in_time
+@everywhere
 @given(rows=tables, most=st.integers(1, 3))
 def test_counts_and_totals_are_outcomes_of_the_exact_model(kind: str, rows: list[Any], most: int) -> None:
     with TemporaryDirectory() as folder:
@@ -106,6 +110,7 @@ def test_values_are_an_outcome_of_the_exact_model(rows: list[Any], most: int, li
 
 
 @settings(max_examples=8)
+@example(rows=[], added=IN_ALL, most=1)
 @given(rows=tables, added=st.lists(rests, max_size=8), most=st.integers(1, 3))
 def test_one_more_unit_moves_at_most_so_many_groups(rows: list[Any], added: list[Any], most: int) -> None:
     """With the same lots for everybody else: one key for each question, one lot for each row."""
