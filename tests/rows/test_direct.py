@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect import SelectionError
+from dpselect import ROWS, Dataset, SelectionError, check
 from dpselect.errors import InvalidDataError
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb import connection, scan
@@ -120,6 +120,17 @@ def test_names_the_engine_cannot_tell_apart_are_streamed(ways: Ways, tmp_path: P
 
 
 FLOATS = [pa.float16(), pa.float32(), pa.float64()]
+
+
+@pytest.mark.parametrize("other", ["age", "file_row_number"])
+def test_a_column_without_a_name_is_no_number_of_a_row(tmp_path: Path, other: str) -> None:
+    table = pa.table({"": [7, 7, 8, None], other: [1, 2, 3, 4]})
+    pq.write_table(table, tmp_path / "people.parquet")
+    for source in (tmp_path / "people.parquet", table):
+        assert Dataset(source, unit="").count(epsilon=1000.0).value == 2
+        checked = check(source, other, unit="", bounds=(0, 9))
+        assert (checked.units, checked.usable_rows) == (2, 3)
+        assert check(source, "", unit=ROWS, bounds=(0, 9)).usable_rows == 3
 
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.binary(), pa.decimal128(5, 2), pa.null(), *FLOATS])
