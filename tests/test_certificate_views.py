@@ -85,6 +85,13 @@ def test_groups_by_what_names_no_columns_are_refused(by: Any) -> None:
         dps.verify(forged(release, question(by=by)))
 
 
+@pytest.mark.parametrize("groups", [0, [], ["x", "y"], {"kind": "text"}, {"dates": []}])
+def test_groups_of_a_cross_table_in_other_words_are_refused(groups: Any) -> None:
+    release = CROSS.count(epsilon=1.0)
+    with pytest.raises(InvalidCertificateError):
+        dps.verify(forged(release, question(groups=groups)))
+
+
 @pytest.mark.parametrize("value", [10**400, float(2**1023) * 2, "nan"])
 @pytest.mark.parametrize("name", ["mean", "best_price", "median"])
 def test_numbers_that_no_double_holds_are_no_answers(name: str, value: Any) -> None:
