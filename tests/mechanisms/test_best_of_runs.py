@@ -76,6 +76,24 @@ def test_bounds_close_in_on_the_probabilities(eta: float) -> None:
         assert low / 2.0**60 == pytest.approx(chance, rel=1e-12)
 
 
+@pytest.mark.parametrize("eta", [1e-100, -1e-100, 1e-300, 5e-324])
+def test_at_a_tiny_eta_they_are_those_of_the_logarithmic_law(eta: float) -> None:
+    for one, other in zip(RunCount(eta, 0.1).reached(192), RunCount(0.0, 0.1).reached(192), strict=False):
+        assert one == other
+        if one[0] > 0.99 * 2**192:
+            break
+    assert expected_runs(eta, 0.1) == expected_runs(0.0, 0.1)
+
+
+def test_where_one_run_is_unlikely_enough_digits_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 2^-14,383 for one run, 192 digits more at a time would be tried 75 times."""
+    asked: list[int] = []
+    law, reached = RunCount(1e6, gamma_for(1e4, 1e6)), RunCount.reached
+    monkeypatch.setattr(RunCount, "reached", lambda self, digits: asked.append(digits) or reached(self, digits))
+    assert law.draw(at_most=3) is None
+    assert asked == [14_400]
+
+
 @pytest.mark.parametrize(("first", "then", "count"), [(-1, 5, 1), (0, 1, 2)])
 def test_digits_that_do_not_decide_are_followed_by_more(
     first: int, then: int, count: int, monkeypatch: pytest.MonkeyPatch

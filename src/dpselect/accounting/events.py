@@ -197,7 +197,7 @@ def expected_runs(eta: float, gamma: float) -> float:
     (4.0, 2.164)
     """
     log = -math.log(gamma)
-    if eta == 0.0:
+    if abs(eta) < 2.0**-100:  # where doubles tell no difference, and products below may have few digits
         return (1.0 - gamma) / (gamma * log)
     return eta * (1.0 - gamma) / (gamma * -math.expm1(-eta * log))
 

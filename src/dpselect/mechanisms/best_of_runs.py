@@ -58,9 +58,11 @@ class RunCount:
 
     def draw(self, *, at_most: int | None = None) -> int | None:
         """The first k with U below P(K <= k), U uniform; None if it is above `at_most`."""
-        digits = place = 0
+        least, _ = _first_chance(Fraction(self.eta), Fraction(self.gamma), _DIGITS)
+        zeros = least.denominator.bit_length() - least.numerator.bit_length()  # the digits before decide nothing
+        digits, place, more = 0, 0, _DIGITS * (1 + zeros // _DIGITS)
         while True:  # U has these binary digits, and is below the next number with as many
-            place, digits = place << _DIGITS | uniform_below(1 << _DIGITS), digits + _DIGITS
+            place, digits = place << more | uniform_below(1 << more), digits + more
             for count, (low, high) in enumerate(self.reached(digits), 1):
                 if place < low:
                     return count
@@ -95,11 +97,12 @@ def _first_chance(eta: Fraction, gamma: Fraction, digits: int) -> Enclosed:
     """Bounds of P(K = 1), closer the more binary digits are asked for."""
     if eta == 1:
         return gamma, gamma
-    high, low = (-each for each in log_in_digits(gamma, digits // 3 + _MORE_DIGITS))
+    decimals = digits // 3 + _MORE_DIGITS + eta.denominator.bit_length() // 3  # a small eta loses digits below
+    high, low = (-each for each in log_in_digits(gamma, decimals))
     if eta == 0:
         return (1 - gamma) / high, (1 - gamma) / low
     ends = (eta * low, eta * high)
-    grown = [exp_minus_in_digits(-end, digits // 3 + _MORE_DIGITS) for end in (min(ends), max(ends))]
+    grown = [exp_minus_in_digits(-end, decimals) for end in (min(ends), max(ends))]
     found = [eta * (1 - gamma) / (each - 1) for each in (grown[0][0], grown[1][1])]
     return min(found), max(found)
 
