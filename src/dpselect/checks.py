@@ -72,12 +72,12 @@ def _positive_double(value: object, name: str, *, up: bool, expected: str = _POS
 
 def _as_fraction(value: object) -> Fraction | None:
     """Any number but a `float`, exactly."""
-    if isinstance(value, bool):
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if isinstance(value, bool) or kind == "m":  # NumPy's durations count as whole numbers
         return None
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     as_double = getattr(value, "__float__", None)
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
     if getattr(value, "ndim", 0) == 0 and kind in ("f", "i", "u") and as_double is not None:
         number = float(as_double())  # NumPy's float32 and float16 widen exactly
         return Fraction(number) if math.isfinite(number) else None
@@ -310,7 +310,7 @@ def whole_bounds(value: object, name: str = "bounds", *, within: tuple[int, int]
 
 def whole_number(value: object, name: str, *, expected: str = "a whole number") -> int:
     """A whole number of any integer type (never a bool or a float)."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    if isinstance(value, bool) or not (isinstance(value, Integral) and hasattr(value, "__index__")):
         raise InvalidParameterError(name, value, expected)
     return int(value)
 

@@ -313,7 +313,7 @@ def describe(value: object) -> str:
         return repr(value)
     if isinstance(value, float):  # NumPy's float64 is one; its own repr would say so
         return repr(float(value))
-    if isinstance(value, Integral):
+    if isinstance(value, Integral) and hasattr(value, "__index__"):  # NumPy's durations have none
         number = int(value)
         return repr(number) if number.bit_length() <= 64 else f"<int of {number.bit_length()} bits>"
     return f"<{type(value).__name__}>"

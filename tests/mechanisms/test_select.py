@@ -79,3 +79,14 @@ def test_several_sensitivities_have_a_mechanism_of_their_own(value: object):
 
 def test_a_zero_dimensional_array_is_a_number():
     assert dps.select(SCORES, epsilon=np.array(50.0), sensitivity=np.float32(1)) == 2  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("unit", ["s", "ns", "generic"])
+@pytest.mark.parametrize("name", ["epsilon", "sensitivity"])
+def test_durations_are_no_numbers(name: str, unit: str) -> None:
+    """NumPy counts them among whole numbers, and makes datetimes of some of them in place of integers."""
+    given: dict[str, Any] = {"epsilon": 1.0, "sensitivity": 1.0, name: np.timedelta64(1, unit)}
+    with pytest.raises(dps.SelectionError, match=f"^{name}=<timedelta64>"):
+        dps.PermuteAndFlip(**given)
+    with pytest.raises(dps.SelectionError, match=r"^k=<timedelta64>"):
+        dps.top_k([1, 2, 3], given[name], epsilon=1.0, sensitivity=1.0)

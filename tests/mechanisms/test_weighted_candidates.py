@@ -186,6 +186,8 @@ BAD: dict[str, Any] = {
     "a boolean beside a fraction": [True, Fraction(1, 3)],
     "text": ["1", "2"],
     "text beside a fraction": ["1", Fraction(1, 3)],
+    "a duration": [np.timedelta64(1, "s"), 1.0],
+    "durations": np.array([1, 2], dtype="m8[s]"),
     "a matrix": np.ones((2, 2)),
     "a number": 1.0,
 }

@@ -165,7 +165,7 @@ def unlike(count: int, expected: int) -> InvalidScoresError:
 
 
 def _exact(weight: object) -> Fraction | None:
-    if isinstance(weight, bool | np.bool_):
+    if isinstance(weight, bool | np.bool_ | np.timedelta64):  # NumPy's durations count as whole numbers
         return None
     if isinstance(weight, Rational):
         return Fraction(int(weight.numerator), int(weight.denominator))
