@@ -44,7 +44,7 @@ def law(counts: Sequence[int], growth: Fraction, base: Fraction, *, k: int, more
 
 
 def by_coins(counts: Sequence[int], growth: Fraction, base: Fraction, *, k: int) -> Law:
-    """As the product draws: first values without "stop", then a coin before each of them that ends the answer.
+    """The same in another way: first values without "stop", then a coin before each of them that ends the answer.
 
     >>> by_coins([2, 0, 1], Fraction(2), Fraction(3), k=2) == law([2, 0, 1], Fraction(2), Fraction(3), k=2)
     True

@@ -202,7 +202,7 @@ class HasScale(MechanismValue):
 
     @property
     def scale(self) -> float:
-        """The scale b, in the unit of scores: ``sensitivity / epsilon``, or twice that if they move both ways.
+        """The scale b, in the unit of scores: ``sensitivity / epsilon``, or twice that where `monotonic` is False.
 
         For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
         """
