@@ -1,9 +1,11 @@
-"""Filters and odometers that threads share: no charge is lost, and a copy stands alone."""
+"""Filters that threads share: no charge is lost, and a copy stands alone."""
 
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -87,3 +89,22 @@ def test_a_copy_goes_on_alone_from_the_same_state(of: Callable[[Any], Any]) -> N
     second.spend(EVENT)
     assert (first.basic, second.basic) == (1 / 32, 2 / 32)
     assert passed(second.spend) > 0
+
+
+_FORKING = """
+import os, signal
+from dpselect.accounting import Filter, PureEvent, filter
+with filter._spending:  # as if another thread spent just now
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        Filter(epsilon=1.0, delta=0.0).spend(PureEvent(epsilon=1.0))
+        os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no forks")
+def test_a_child_does_not_wait_for_a_thread_of_its_parent() -> None:
+    found = subprocess.run([sys.executable, "-c", _FORKING], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout == "7\n"

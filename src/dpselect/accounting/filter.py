@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -214,6 +215,15 @@ class Limits:
 
 _spending = threading.Lock()
 """Of all filters: a copy of one goes on from the same state, without a lock of its own."""
+
+
+def _in_child() -> None:
+    global _spending
+    _spending = threading.Lock()  # a thread that holds the other one is not there
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_in_child)
 
 
 class Filter:
