@@ -173,6 +173,13 @@ def test_weights_come_in_many_containers() -> None:
     for given in ((1, 2), np.array([1, 2], np.int8), pl.Series([1.0, 2.0]), pa.array([1, 2]), [Fraction(1), 2]):
         assert made(given).pmf([0, 0]) == pytest.approx([1 / 3, 2 / 3])
     assert made([2**60 + 1, 2**60]).weights != made([2**60, 2**60]).weights
+    assert made([2**53 + 1, 1]).weights != made([2**53, 1]).weights == made([2.0**53, 1]).weights
+
+
+def test_many_whole_weights_take_no_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpselect.mechanisms.exponential._exact", None)  # of 10^6 of them it takes ten seconds
+    for given in ([1, 2**53, 0], np.array([1, 2], np.uint64), range(1, 3)):
+        assert len(made(given).weights or ()) == len(given)
 
 
 BAD: dict[str, Any] = {

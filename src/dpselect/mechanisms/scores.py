@@ -265,7 +265,7 @@ def exact_doubles(scores: ScoresLike) -> npt.NDArray[np.float64]:
 
 
 def members_of(given: Any, name: str, expected: str) -> tuple[Sequence[Any], FloatArray | None]:
-    """What is given for each candidate, at least one and none missing or masked; and a copy, if all are doubles."""
+    """What is given for each candidate, one at least and none missing or masked; and a copy, if doubles hold all."""
     members, kind = given, type(cast(object, given))
     if not issubclass(kind, Sequence) or issubclass(kind, str | bytes):
         try:  # in columns of Python objects pandas keeps fractions
@@ -278,8 +278,11 @@ def members_of(given: Any, name: str, expected: str) -> tuple[Sequence[Any], Flo
         raise InvalidParameterError(name, Shown(f"<{kind.__name__}>"), expected)
     dtype = getattr(members, "dtype", None)
     kinds = set(map(type, members)) if dtype is None else {dtype.type}
-    are_doubles = kinds <= {float, np.float64, np.float32, np.float16}
-    return members, np.array(members, dtype=np.float64) if are_doubles else None
+    if kinds <= {float, np.float64, np.float32, np.float16}:
+        return members, np.array(members, dtype=np.float64)
+    whole = np.array(members) if {*map(_number_kind, kinds)} == {"i"} else np.empty(0)
+    are_small = whole.dtype.kind in "iu" and whole.min() >= -_EXACT_IN_DOUBLE and whole.max() <= _EXACT_IN_DOUBLE
+    return members, whole.astype(np.float64) if are_small else None
 
 
 def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.float64]:
