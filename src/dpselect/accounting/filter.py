@@ -215,15 +215,8 @@ class Limits:
 
 _spending = threading.Lock()
 """Of all filters: a copy of one goes on from the same state, without a lock of its own."""
-
-
-def _in_child() -> None:
-    global _spending
-    _spending = threading.Lock()  # a thread that holds the other one is not there
-
-
-if hasattr(os, "register_at_fork"):  # Windows has no forks
-    os.register_at_fork(after_in_child=_in_child)
+if hasattr(os, "register_at_fork"):  # not on Windows; in a child the thread that holds it is not there
+    os.register_at_fork(after_in_child=lambda: globals().update(_spending=threading.Lock()))
 
 
 class Filter:

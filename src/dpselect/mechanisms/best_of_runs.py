@@ -97,12 +97,12 @@ def _first_chance(eta: Fraction, gamma: Fraction, digits: int) -> Enclosed:
     """Bounds of P(K = 1), closer the more binary digits are asked for."""
     if eta == 1:
         return gamma, gamma
-    decimals = digits // 3 + _MORE_DIGITS + eta.denominator.bit_length() // 3  # a small eta loses digits below
-    high, low = (-each for each in log_in_digits(gamma, decimals))
+    digits = digits // 3 + _MORE_DIGITS + eta.denominator.bit_length() // 3  # a small eta loses digits below
+    high, low = (-each for each in log_in_digits(gamma, digits))
     if eta == 0:
         return (1 - gamma) / high, (1 - gamma) / low
     ends = (eta * low, eta * high)
-    grown = [exp_minus_in_digits(-end, decimals) for end in (min(ends), max(ends))]
+    grown = [exp_minus_in_digits(-end, digits) for end in (min(ends), max(ends))]
     found = [eta * (1 - gamma) / (each - 1) for each in (grown[0][0], grown[1][1])]
     return min(found), max(found)
 
