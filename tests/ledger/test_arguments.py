@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
@@ -48,6 +49,17 @@ def test_a_question_is_a_text(file: Ledger, question: Any, request_id: str | Non
         file.charge("clicks", HALF, request=request_id, question=question)
     with pytest.raises(InvalidParameterError, match="question"):
         file.look("clicks", [(HALF, request_id, question)])
+    assert file.account("clicks").entries == 1
+
+
+@pytest.mark.parametrize("certificate", [*NO_TEXTS[1:], "", "a" * 63, "A" * 64, "a" * 64 + "\n", 10**63])
+def test_a_hash_of_a_certificate_is_a_text_of_64_digits(file: Ledger, certificate: Any) -> None:
+    """Also of a charge ahead, whose receipt nobody sees: an entry that cannot be read would stay for ever."""
+    run = Run(event=HALF, mechanism="m", unit="person", neighbours=Neighbours.ADD_REMOVE)
+    with pytest.raises(InvalidParameterError, match="certificate"):
+        file.charge("clicks", HALF, certificate=certificate)
+    with pytest.raises(InvalidParameterError, match="certificate"):
+        file.charge_ahead("clicks", [(run, "november", "ages", certificate, datetime(2026, 11, 25, tzinfo=UTC))])
     assert file.account("clicks").entries == 1
 
 

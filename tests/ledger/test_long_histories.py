@@ -69,9 +69,10 @@ def test_a_request_is_found_by_its_index(ledger: Ledger, url: str, monkeypatch: 
     for plan in plans:
         assert "dpselect_entries_request" in plan
         if url.startswith("sqlite"):
-            assert "dpselect_entries_request (account=? AND request=?)" in plan
+            assert "dpselect_entries_request (account=? AND request=? AND sequence>? AND sequence<?)" in plan
             assert "SCAN" not in plan
             assert "(account=?)" not in plan  # all entries of the account
+            assert "(account=? AND sequence>" not in plan  # likewise
         else:
             assert "Seq Scan on dpselect_entries" not in plan
             assert plan.count("Index Cond: ((account = ") == plan.count("Index Cond")

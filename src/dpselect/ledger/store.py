@@ -105,11 +105,11 @@ SELECT e.*, r.body AS "release", r.hash AS release_hash FROM dpselect_entries AS
  LEFT JOIN dpselect_releases AS r ON r.account = e.account AND r.sequence = e.sequence WHERE e.account = :account"""
 _COUNTED = f"{_ENTRIES} AND e.sequence > :after AND e.sequence < :end"
 _UNDER_REQUEST = f"""\
-{_COUNTED} AND e.sequence IN
- (SELECT o.sequence FROM dpselect_entries AS o WHERE o.account = :account AND o.request = :request)
- ORDER BY e.sequence"""
+{_ENTRIES} AND e.sequence IN
+ (SELECT o.sequence FROM dpselect_entries AS o WHERE o.account = :account AND o.request = :request
+ AND o.sequence > :after AND o.sequence < :end) ORDER BY e.sequence"""
 """The subquery needs only the index. For whole rows, SQLite assumes that an account has ten entries and a request nine,
-and reads the whole account."""
+and reads the whole account; and likewise if the range stands outside."""
 PAGE = 1000
 _PAGE = f"{_COUNTED} ORDER BY e.sequence LIMIT {PAGE}"
 _AT = f"{_ENTRIES} AND e.sequence = :place"
