@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ import pytest
 import dpselect as dps
 from dpselect.errors import AnchorError, InvalidParameterError, LedgerError, LedgerForkedError, LedgerRolledBackError
 from dpselect.ledger import Ledger
+from dpselect.ledger.accounts import Head
+from dpselect.ledger.anchor import FileAnchor
 from tests.ledger.noted import anchor_at, heads_of
 from tests.ledger.test_file import CUT_OFF
 from tests.slow import EXAMPLES, SLOW
@@ -330,3 +333,18 @@ def harms() -> int:
     """How many there are of each kind: more at night."""
 
     return EXAMPLES
+
+
+def test_verifying_compares_with_what_the_anchor_held_when_it_began(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a server others charge and note meanwhile, which this transaction does not see: no entry is missing."""
+    heads, held = FileAnchor.heads, list[dict[str, Head]]()
+
+    def growing(self: FileAnchor, id: str) -> dict[str, Head]:
+        held.append(heads(self, id))
+        late = 1000 if len(held) > 1 else 0
+        return {name: replace(head, sequence=head.sequence + late) for name, head in held[-1].items()}
+
+    monkeypatch.setattr(FileAnchor, "heads", growing)
+    assert [each.name for each in ledger.verify()] == ["clicks", "pets"]

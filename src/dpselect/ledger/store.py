@@ -273,11 +273,11 @@ class Book:
         self._once = self.compare(account)
         return account
 
-    def compare(self, account: Account) -> int | None:
+    def compare(self, account: Account, known: Mapping[str, Head] | None = None) -> int | None:
         """Compare the account with the anchor, if there is one, which has to know it; the number that it noted."""
         if self.anchor is None:
             return None
-        noted = self.noted.get(account.name)
+        noted = (self.noted if known is None else known).get(account.name)
         if noted is None:
             raise self.anchor.unknown(account.name)
         self.refuse_behind(account, noted)
@@ -306,8 +306,8 @@ class Book:
         if missing:
             raise LedgerRolledBackError(self.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
-    def sound_accounts(self) -> list[Account]:
-        """All accounts, if nothing is missing or damaged, and none is behind the anchor."""
+    def sound_accounts(self, noted: Mapping[str, Head]) -> list[Account]:
+        """All accounts, if nothing is missing or damaged, and none is behind what the anchor had `noted` before."""
         if not self.connection.lock:  # a file; a server looks after its own
             refuse_unsound_file(self.connection, ledger=self.ledger)
         if self.connection.execute(_WITHOUT_ACCOUNT):
@@ -319,9 +319,9 @@ class Book:
             raise LedgerDamagedError(self.ledger, "there is no account in it, and so nothing to verify.")
         if [each.number for each in found] != list(range(1, len(found) + 1)):
             raise LedgerDamagedError(self.ledger, "an account is missing.")
-        self.refuse_missing(self.noted)
+        self.refuse_missing(noted)
         for each in found:
-            self.compare(each)
+            self.compare(each, noted)  # on a server others charge meanwhile, and note what is not seen here
             place = self.connection.scalar(_SURPLUS, account=each.number, end=each.entries)
             if place is not None:
                 text = f"account {each.name!r} has an entry {place}, which it does not count."
