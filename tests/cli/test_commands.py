@@ -258,9 +258,12 @@ def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypat
     assert err == "dpselect: unexpected RuntimeError; nothing was shown. Please report it.\n"
 
 
-def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("said", [(), ("a row",), (15,)])
+def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch, said: tuple[object, ...]) -> None:
+    """Whatever a library says in it."""
+
     def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(*said)
 
     monkeypatch.setattr("dpselect.rows.table.Table.answers", interrupt)
     assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", "")

@@ -45,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _end_like_an_interrupt()
         return _run(given)
     except KeyboardInterrupt as error:
-        number: int = (*error.args, signal.SIGINT)[0]  # of another signal: see `_end_like_an_interrupt`
+        said = [each for each in error.args if isinstance(each, signal.Signals)]  # of `_end_like_an_interrupt`
+        number = (*said, signal.SIGINT)[0]
         if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(number, signal.SIG_IGN)
         notes: list[str] = getattr(error, "__notes__", [])
@@ -104,7 +105,7 @@ def _end_like_an_interrupt() -> None:
     """Let signals end the command as Ctrl-C does, so that it can name what was charged; not ones that are ignored."""
 
     def end(number: int, _frame: object) -> None:
-        raise KeyboardInterrupt(number)
+        raise KeyboardInterrupt(signal.Signals(number))
 
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # Windows has none
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
