@@ -185,7 +185,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
         asked = Query.again(
             words, neighbours=Neighbours(neighbours), facts=_object(held.get("facts", {}), "facts"), groups=names
         )
-        terms = asked.terms
+        terms, names = asked.terms, names and asked.names  # those of a cross table may have been lists
     except InvalidCertificateError:
         raise
     except InvalidParameterError as refused:
@@ -199,7 +199,6 @@ def released(text: object) -> tuple[Release[Any], Words]:
             raise wrong(f"question.{name}", "another column than the unit")
     if "format" in held and not is_canonical(held["format"]):
         raise wrong("format", "the words of a dpselect.Format that differ from the default")
-    names = names and asked.names  # an edited list of a cross table may have lists in place of tuples
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
     read = [_read(answer, is_date=is_date) for _, answer in answers]
     column = str(words.get("column", unit))

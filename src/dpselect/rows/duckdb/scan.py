@@ -131,12 +131,11 @@ class Scan:
         files = f"[{', '.join(map(literal, self.paths))}]"
         numbered = ", file_row_number = true" if LINE in self._read else ""
         read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false{numbered})"
-        columns = {name: cell.column for name, cell in self.cells.items()}
-        named = {name: quoted("file_row_number" if each == LINE else each.name) for name, each in columns.items()}
+        named = {at: quoted("file_row_number" if each == LINE else each.name) for at, (each, *_) in self.cells.items()}
         described = connection.execute(f"DESCRIBE SELECT {', '.join(named.values())} FROM {read}").fetchall()
         selected: list[str] = []
         for (name, cell), found in zip(named.items(), described, strict=True):
-            type_, expected = _ENGINE_TYPES[columns[name].holds]
+            type_, expected = _ENGINE_TYPES[self.cells[name].column.holds]
             if found[1] not in expected:
                 raise LookupError("other types than the schema says")
             selected.append(f"{cell}::{type_} AS {name}")
