@@ -88,3 +88,12 @@ def test_the_list_of_commands_fits_a_narrow_window(words: list[str], capsys: Cap
     assert main(["ledger", *words]) == 0
     out = capsys.readouterr().out
     assert all(f"\n  {name[7:]} " in out for name in NAMES if name.startswith("ledger "))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_blank_stands_between_an_option_and_what_it_means(name: str, capsys: Captured) -> None:
+    assert main([*name.split(), "--help-all"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    for each in command(name).options:
+        begun = [line.removeprefix(f"  {option_name(each)} ") for line in printed if line.startswith("  --")]
+        assert not any(line.startswith(("INTEGERN", "TEXTN", "NUMBERN")) for line in begun)

@@ -130,7 +130,7 @@ def _in_columns(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
     beside = 4 + max((len(name) for name, _ in lines if len(name) <= _BESIDE), default=_BESIDE)
     for name, said in lines:
         head = f"  {name}".ljust(beside)
-        if len(head) > beside:
+        if not head.endswith(" "):
             yield head
             head = ""
         first, *rest = wrap(said, _width() - beside, break_on_hyphens=False) or [""]

@@ -45,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _end_like_an_interrupt()
         return _run(given)
     except KeyboardInterrupt as error:
-        said = [each for each in error.args if isinstance(each, signal.Signals)]  # of `_end_like_an_interrupt`
-        number = (*said, signal.SIGINT)[0]
+        number = next((each for each in error.args if isinstance(each, signal.Signals)), signal.SIGINT)
         if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(number, signal.SIG_IGN)
         notes: list[str] = getattr(error, "__notes__", [])

@@ -144,8 +144,7 @@ class Ledger(Books):
         """
         wanted = None if name is None else short_text(name, "account")
         with self._reading() as book:
-            noted = book.noted
-            accounts = book.sound_accounts(noted)
+            accounts = book.sound_accounts(noted := book.noted)
             found = accounts if wanted is None else [book.account(wanted)]
         for each in found:
             once = followed(each, self._rows(each), ledger=book.ledger, own_id=book.id)

@@ -107,8 +107,7 @@ class ChargeRequest:
         any_text(self.question, "question")
         if self.request is not None:
             short_text(self.request, "request")
-        given = cast(object, self.certificate)
-        if given is not None and not (isinstance(given, str) and re.fullmatch("[0-9a-f]{64}", given)):  # nor the whole
+        if self.certificate is not None and not re.fullmatch("[0-9a-f]{64}", any_text(self.certificate, "certificate")):
             raise InvalidParameterError("certificate", Shown("<text>"), "a hash of 64 hexadecimal digits")
         short_text(self.note, "note", empty=True)
 
