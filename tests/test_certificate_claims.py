@@ -116,6 +116,15 @@ def test_a_true_certificate_passes(question: str) -> None:
     assert check(release.to_json()).release.to_json() == release.to_json()
 
 
+def test_a_guarantee_below_the_cost_of_its_event_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No question states one, so the cost is raised here: what a question promises is not believed."""
+    text = ASK["most_common"]().to_json()
+    assert check(text).epsilon == 0.5
+    monkeypatch.setattr("dpselect.certificates.checking._cost", lambda event, delta: 0.625)
+    with pytest.raises(InvalidCertificateError, match=r"guarantee.*at least epsilon=0\.625, what its event costs"):
+        check(text)
+
+
 def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
     stated = {name: (ask := ASK[name]()).to_dict()["mechanism"] | {"event": ask.event} for name in ASK if "all" in name}
     for name in ("top_k of all", "top_k of all but one"):
