@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from dpselect.questions.query import Query
-from dpselect.rows import postgres
+from dpselect.rows import frame, postgres
 from dpselect.rows.duckdb.connection import SETTINGS
 from dpselect.rows.duckdb.scan import Scan
-from dpselect.rows.frames import frame
 from dpselect.rows.table import Table
 
 Act = Callable[[Callable[[], Any], Sequence[Any], Any], Any]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from numbers import Integral
+from typing import Any
 
 from dpselect.server_urls import HIDDEN, may_tell_password
 
@@ -131,6 +133,14 @@ class MissingExtraError(SelectionError, ImportError):
     def __str__(self) -> str:
         install = f"in a checkout of dpselect: pip install '.[{self.extra}]'"
         return f"{self.what}: this needs the extra {self.extra!r}; {install}"
+
+
+def optional(module: str, what: str, extra: str) -> Any:
+    """The module, or a `MissingExtraError` that names `what` needs it, and the `extra` that installs it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(what, extra) from None
 
 
 class InvalidAccountError(InvalidParameterError):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -49,6 +50,7 @@ WAYS: dict[str, Callable[[Path], Any]] = {
     "json": json_lines,
     "table": lambda folder: TABLE,
     "sliced": lambda folder: pa.concat_tables([TABLE.slice(3, 2), TABLE.slice(0, 3)]),
+    "pandas": lambda folder: TABLE.to_pandas(types_mapper=pd.ArrowDtype),
     "polars": lambda folder: pl.from_arrow(TABLE),
     "lazy": lambda folder: pl.from_arrow(TABLE).lazy(),  # type: ignore[union-attr]
 }

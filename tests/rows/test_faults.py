@@ -35,17 +35,17 @@ BROKEN = {
     "json-glob": "files.json_lines._divided",
     "parquet": "files.typed_files._plan",
     "parquet-glob": "files.typed_files.plain_batches",
-    "delta": "frames.frame._width",
-    "iceberg": "frames.frame.plain_batches",
-    "arrow": "frames.frame.plain_batches",
-    "batch": "frames.frame.sliced",
-    "stranger": "frames.frame.first_of",
-    "eager-polars": "frames.frame._batches",
-    "pandas": "frames.pandas_frame._batches",
-    "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "frames.frame._batches",
-    "duckdb": "frames.frame._short",
-    "ibis": "frames.frame.columns_of",
+    "delta": "frame._width",
+    "iceberg": "frame.plain_batches",
+    "arrow": "frame.plain_batches",
+    "batch": "frame.sliced",
+    "stranger": "frame.first_of",
+    "eager-polars": "frame._batches",
+    "pandas": "pandas_frame._batches",
+    "arrow-in-pandas": "pandas_frame._joined",
+    "polars": "frame._batches",
+    "duckdb": "frame._short",
+    "ibis": "frame.columns_of",
     "postgres": "postgres.check_unchanged",
     "spark": "spark.named_cells",
 }
@@ -135,8 +135,8 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     breaks(monkeypatch, "files.source._matching_files", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files.source"):
         source.opened()
-    breaks(monkeypatch, "frames.frame.check_names", way)
-    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frames.frame"):
+    breaks(monkeypatch, "frame.check_names", way)
+    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frame"):
         engines.PLACERS["duckdb"](ROWS, tmp_path).opened()
 
 
@@ -200,6 +200,6 @@ def test_errors_that_engines_derive_from_pythons_own_are_theirs(monkeypatch: pyt
     def convert(*_: Any) -> Any:
         raise pa.ArrowTypeError(SECRET)
 
-    monkeypatch.setattr("dpselect.rows.frames.frame.plain_batches", convert)
+    monkeypatch.setattr("dpselect.rows.frame.plain_batches", convert)
     with pytest.raises(InvalidDataError, match="a table that can be read to its end"):
         asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)

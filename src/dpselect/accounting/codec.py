@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, cast
 
 from dpselect.accounting import events as ours
 from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode, expected_runs
 from dpselect.accounting.rounding import product_up
-from dpselect.errors import InvalidEventError, InvalidParameterError, MissingExtraError, Shown
+from dpselect.errors import InvalidEventError, InvalidParameterError, Shown, optional
 
 _EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
 _TEXTS = frozenset({"mechanism", "neighbours", "unit"})
@@ -117,10 +116,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def package(module: str) -> Any:
     """A module of dp-accounting."""
-    try:
-        return import_module(f"dp_accounting.{module}")
-    except ImportError:
-        raise MissingExtraError("dp-accounting", "pld") from None
+    return optional(f"dp_accounting.{module}", "dp-accounting", "pld")
 
 
 _UP, _DOWN = 1.0 + 2.0**-46, 1.0 - 2.0**-46

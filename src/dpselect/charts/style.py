@@ -7,12 +7,11 @@ import json
 import os
 import textwrap
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
+from dpselect.errors import InvalidParameterError, Shown, optional
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -88,10 +87,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 def loaded(name: str) -> ModuleType:
     """One of the libraries that draw; if it is not installed, the error says how to."""
-    try:
-        return import_module(name)
-    except ImportError as missing:
-        raise MissingExtraError("plots", "plots") from missing
+    return optional(name, "plots", "plots")
 
 
 def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:

@@ -27,7 +27,7 @@ from dpselect.rows.duckdb.scan import LINE, Source
 from dpselect.rows.failures import TranslatedErrors, cut_off
 from dpselect.rows.files.lines import ignored
 from dpselect.rows.files.source import FileSource, paths_of
-from dpselect.rows.frames.frame import frame_source, of_delta
+from dpselect.rows.frame import frame_source, of_delta
 from dpselect.rows.table import Table
 from dpselect.server_urls import may_tell_password, table_name
 from dpselect.summaries import CandidateKind, candidate_kind

@@ -25,8 +25,8 @@ from sklearn.exceptions import DataConversionWarning
 from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.mechanisms import RandomizedResponse
 from dpselect.rows.columns import Holds
-from dpselect.rows.frames.frame import single_columns
-from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array
+from dpselect.rows.frame import single_columns
+from dpselect.rows.pandas_frame import number_of_object, of_numpy_array
 from dpselect.rows.row_rules import BLANKS, MISSING
 from dpselect.sklearn.reading import array_of, only
 

@@ -24,8 +24,8 @@ from dpselect.questions.features import HIGHEST_WEIGHT, MOST_CELLS
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import Array, pa, pc
 from dpselect.rows.duckdb.scan import Source
-from dpselect.rows.frames.frame import single_columns
-from dpselect.rows.frames.pandas_frame import number_of_object, of_numpy_array, place_of_object
+from dpselect.rows.frame import single_columns
+from dpselect.rows.pandas_frame import number_of_object, of_numpy_array, place_of_object
 from dpselect.summaries import PublicBins, PublicCandidates
 
 _MASKED: Any = ma.MaskedArray
@@ -112,7 +112,7 @@ def _doubles_of_objects(values: Sequence[object]) -> NDArray[np.float64]:
 
 
 def _cells_of_row(row: Any) -> Sequence[object] | None:
-    """The cells of a row, by its actual type; see `dpselect.rows.frames.pandas_frame`."""
+    """The cells of a row, by its actual type; see `dpselect.rows.pandas_frame`."""
     kind = cast("type[object]", type(row))
     for base in (list, tuple):
         if issubclass(kind, base):

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 from zipfile import ZipFile
 
-from dpselect.errors import InvalidDataError, MissingExtraError, Shown
+from dpselect.errors import InvalidDataError, Shown, optional
 from dpselect.formats import Format
 from dpselect.rows.columns import EXACT, Column, Holds
 from dpselect.rows.duckdb.arrow import Array, text_array
@@ -68,10 +68,7 @@ def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
 @contextmanager
 def _opened(path: str, shown: Shown, declared: Format) -> Generator[tuple[dict[str, int], Iterator[Row]]]:
     """Where the columns of the sheet are, by their names; and the rows below these."""
-    try:
-        library = import_module("openpyxl")
-    except ImportError:
-        raise MissingExtraError("Excel files", "excel") from None
+    library = optional("openpyxl", "Excel files", "excel")
     with ZipFile(path) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if size > MOST_BYTES:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.errors import MissingExtraError, Shown
+from dpselect.errors import Shown, optional
 from dpselect.formats import Format
 from dpselect.rows.columns import EXACT, Column, Holds, check_names
 from dpselect.rows.duckdb import arrow
@@ -144,10 +144,7 @@ def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], 
 
 
 def _statistics(path: str, **how: Any) -> tuple[Any, Any]:
-    try:
-        library = import_module("pyreadstat")
-    except ImportError:
-        raise MissingExtraError("Stata and SPSS files", "stata") from None
+    library = optional("pyreadstat", "Stata and SPSS files", "stata")
     return (library.read_dta if _ending(path) == ".dta" else library.read_sav)(path, output_format="dict", **how)
 
 

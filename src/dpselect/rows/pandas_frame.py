@@ -7,7 +7,6 @@ trusted (``__class__``, ``__float__``, ``__eq__``, ...): they may do anything, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpselect.rows.columns import check_names
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, cuts, holds_of, no_type, pa, plain, text_array
-from dpselect.rows.frames.frame import Frame, Now
+from dpselect.rows.frame import Frame, Now
 
 Strings = list[str | None]
 Number = bool | int | float | Decimal | Fraction
@@ -39,9 +38,8 @@ def of_pandas(frame: Any) -> Frame:
 
     shown = "<pandas DataFrame>"
     check_names(list(frame.columns), shown=shown)
-    found = Frame.of(shown, now, rows=lambda: len(frame))
-    both = zip(found.columns, map(_hint, frame.columns, frame.dtypes), strict=True)
-    return replace(found, columns=tuple(replace(column, hint=hint) for column, hint in both))
+    hints = dict(zip(frame.columns, map(_hint, frame.columns, frame.dtypes), strict=True))
+    return Frame(shown, now, rows=lambda: len(frame), hint_of=lambda column: hints.get(column.name, ""))
 
 
 def of_numpy_array(values: NDArray[Any]) -> Frame:
@@ -53,7 +51,7 @@ def of_numpy_array(values: NDArray[Any]) -> Frame:
         schema = pa.schema([("values", _way(values.dtype)[0])])
         return schema, lambda _: (pa.RecordBatch.from_arrays([each], names=["values"]) for each in chunks)
 
-    return Frame.of("<array>", now, rows=lambda: len(values))
+    return Frame("<array>", now, rows=lambda: len(values))
 
 
 def _batches(names: list[str], asked: Sequence[Any]) -> Iterator[RecordBatch]:

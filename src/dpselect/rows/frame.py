@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 from urllib.parse import unquote
 
-from dpselect.errors import InvalidDataError, MissingExtraError, Shown, describe
+from dpselect.errors import InvalidDataError, Shown, describe, optional
 from dpselect.rows.columns import Column, Holds, check_names
 from dpselect.rows.duckdb.arrow import (
     BATCH_ROWS,
@@ -72,34 +72,36 @@ Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Frame(Source):
-    """Rows that the caller's library holds or computes.
+    """Rows that the caller's library holds or computes, with the columns that their schema has when it is made.
 
     Attributes:
         now: describes the rows as they are when it is called, and reads just these. Both may raise anything.
         rows: how many there are; 0: not known before the end.
-        known_as: its id and its version, by which a ledger tells it from others; None: it has none.
+        known_as: its id and its version, by which a ledger tells it from others; empty: it has none.
         hint, expected: what to do if the library cannot answer, and what errors expect of it.
+        hint_of: how to convert a column if its type does not fit a question.
     """
 
+    columns: tuple[Column, ...] = field(init=False)
     now: Callable[[], Now]
     rows: Callable[[], int] = field(default=lambda: 0, kw_only=True)
-    known_as: Callable[[], str] | None = field(default=None, kw_only=True)
+    known_as: Callable[[], str] = field(default=lambda: "", kw_only=True)
     hint: str = field(default="", kw_only=True)
     expected: str = field(default="a table that can be read to its end", kw_only=True)
+    hint_of: Callable[[Column], str] = field(default=lambda _: "", kw_only=True)
 
-    @classmethod
-    def of(cls, shown: str, now: Callable[[], Now], **about: Any) -> Self:
-        """A frame with the columns that its schema has now."""
-        frame = cls(shown, (), now, **about)
-        with frame._reading():
-            schema, _ = now()
-        check_names(schema.names, shown=shown)
-        return cls(shown, columns_of(schema), now, **about)
+    def __post_init__(self) -> None:
+        with self._reading():
+            schema, _ = self.now()
+        check_names(schema.names, shown=self.shown)
+        object.__setattr__(
+            self, "columns", tuple(replace(each, hint=self.hint_of(each)) for each in columns_of(schema))
+        )
 
     @property
     def origin(self) -> str:
         """See `Source`."""
-        return self.shown if self.known_as is None else self.known_as()
+        return self.known_as() or self.shown
 
     def size(self) -> int:
         """Rows."""
@@ -134,7 +136,7 @@ def of_table(table: Any, shown: str) -> Frame:
     def now() -> Now:
         return table.schema, lambda names: table.select(names).to_batches(max_chunksize=BATCH_ROWS)
 
-    return Frame.of(shown, now, rows=lambda: table.num_rows)
+    return Frame(shown, now, rows=lambda: table.num_rows)
 
 
 def of_polars(frame: Any) -> Frame:
@@ -156,8 +158,8 @@ def of_polars(frame: Any) -> Frame:
         return pa.schema([(column.name, _type_in_arrow(column)) for column in empty.get_columns()]), read
 
     if is_lazy:
-        return Frame.of("<polars LazyFrame>", now, hint=ASK)
-    return Frame.of("<polars DataFrame>", now, rows=lambda: frame.height)
+        return Frame("<polars LazyFrame>", now, hint=ASK)
+    return Frame("<polars DataFrame>", now, rows=lambda: frame.height)
 
 
 def _type_in_arrow(empty: Any) -> Any:
@@ -194,7 +196,7 @@ def of_relation(relation: Any) -> Frame:
         return schema, read
 
     shown = "<DuckDB relation>"
-    return Frame.of(shown, now, hint=ASK)
+    return Frame(shown, now, hint=ASK)
 
 
 def _short(column: str, holds: Holds) -> str:
@@ -219,15 +221,12 @@ def of_ibis(table: Any) -> Frame:
     unbound = InvalidDataError("source", Shown(shown), "a table on an engine", hint)
     with TranslatedErrors(lambda _: unbound):
         table.get_backend()
-    return Frame.of(shown, now, hint=ASK)
+    return Frame(shown, now, hint=ASK)
 
 
 def of_delta(given: Any) -> Frame:
     """The rows of a Delta table: of its folder in the newest version, of a ``deltalake.DeltaTable`` in its own."""
-    try:
-        library = import_module("deltalake")
-    except ImportError:
-        raise MissingExtraError("Delta tables", "delta") from None
+    library = optional("deltalake", "Delta tables", "delta")
 
     def now() -> Now:
         table = library.DeltaTable(Path(given).absolute()) if isinstance(given, str) else given
@@ -240,15 +239,15 @@ def of_delta(given: Any) -> Frame:
         return dataset.schema, lambda names: _of_files(dataset, names, shown)
 
     def known_as() -> str:
-        return f"<Delta table {given.metadata().id}, version {given.version()}>"
+        return "" if is_folder else f"<Delta table {given.metadata().id}, version {given.version()}>"
 
-    shown, about = repr(given), dict[str, Any]()  # a folder names itself
-    if not isinstance(given, str):
-        shown, name = "<Delta table>", unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
-        about = {"known_as": known_as, "table_name": name}
-    found = Frame.of(shown, now, hint=_DELTA, expected="a table that deltalake can read", **about)
-    columns = [replace(each, hint=_NOT_TEXT) if each.holds is Holds.OTHER else each for each in found.columns]
-    return replace(found, columns=tuple(columns))
+    def hint_of(column: Column) -> str:
+        return _NOT_TEXT if column.holds is Holds.OTHER else ""
+
+    is_folder, expected = isinstance(given, str), "a table that deltalake can read"  # a folder names itself
+    shown = repr(given) if is_folder else "<Delta table>"
+    name = None if is_folder else unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
+    return Frame(shown, now, known_as=known_as, table_name=name, hint=_DELTA, expected=expected, hint_of=hint_of)
 
 
 def _without_text(schema: Any) -> Any:
@@ -298,10 +297,10 @@ def of_iceberg(table: Any) -> Frame:
     def rows() -> int:
         return sum(task.file.record_count for task in table.scan().plan_files())  # also those that were deleted since
 
-    name = table.name()
+    name, expected = table.name(), "a table that pyiceberg can read"
     called = None if name[0] == "static-table" else ".".join(name)  # opened by the path of its metadata, which follows
-    about = {"table_name": called, "hint": _ICEBERG, "expected": "a table that pyiceberg can read"}
-    return Frame.of("<Iceberg table>", now, rows=rows, known_as=known_as, **about)
+    shown, hint = "<Iceberg table>", _ICEBERG
+    return Frame(shown, now, rows=rows, known_as=known_as, table_name=called, hint=hint, expected=expected)
 
 
 def frame_source(frame: object) -> Source | None:
@@ -352,7 +351,7 @@ def _of_stream(given: Any) -> Frame:
         stream = pa.RecordBatchReader.from_stream(given)
         return stream.schema, lambda names: stream
 
-    return Frame.of(f"<{type(given).__name__}>", now)
+    return Frame(f"<{type(given).__name__}>", now)
 
 
 def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:
