@@ -55,7 +55,7 @@ class Moment(NumbersQuestion):
         step = self.step
         if step is None:
             lower, upper = finite_bounds(self.bounds)
-            step = 1 if are_whole(columns, self.column, self.bounds) else (upper - lower) / _FINE_STEPS
+            step = 1 if are_whole(columns, self.column, lower, upper) else (upper - lower) / _FINE_STEPS
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property

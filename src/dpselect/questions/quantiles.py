@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dpselect import arguments, mechanisms, summaries
-from dpselect.checks import decimal_fraction, quantile_level
+from dpselect.checks import decimal_fraction, finite_bounds, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import words
-from dpselect.questions.question import Columns, NumbersQuestion, Question, are_whole, is_whole
+from dpselect.questions.question import Columns, NumbersQuestion, Question, are_whole
 
 _SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
 _STEP = (
@@ -43,7 +43,8 @@ class Between(NumbersQuestion):
         if self.continuous and step is not None:
             raise InvalidParameterError("continuous", True, "nothing, because a `step` is given")
         if step is None and not self.continuous:
-            if not summaries.are_dates(self.bounds) and not are_whole(columns, self.column, self.bounds):
+            ends = () if summaries.are_dates(self.bounds) else finite_bounds(self.bounds)
+            if ends and not are_whole(columns, self.column, *ends):
                 expected = "the distance between possible answers, or `continuous=True`"
                 raise InvalidParameterError("step", None, expected, _STEP)
             step = 1
@@ -107,13 +108,7 @@ class Median(Between, name="median"):
     @cached_property
     def mechanism(self) -> mechanisms.QuantileMechanism:
         """Its scale is in ranks."""
-        return mechanisms.QuantileMechanism(
-            epsilon=self.epsilon,
-            level=self.share,
-            neighbours=self.neighbours,
-            values_per_unit=self.most,
-            **self.domain.arguments,
-        )
+        return mechanisms.QuantileMechanism(level=self.share, **self.priced, **self.domain.arguments)
 
     @cached_property
     def terms(self) -> words.Terms:
@@ -128,25 +123,18 @@ class Median(Between, name="median"):
             same = mechanisms.ExponentialMechanism(epsilon=drawn.epsilon, **moved)
             within = same.error_bound(grid.count, confidence=words.CONFIDENCE)
         return self.stated(
-            _ranks_moved(drawn),
+            _ranks_moved(self),
             "proofs/quantiles.md",
             candidates=self.domain.description(),
             error_bound=within,
             arguments={"level": drawn.level, "max_rows_per_unit": self.most},
         )
 
-    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
-        drawn = self.mechanism.draw(self.values(summary))
-        return words.Drawn(self.domain.shown(drawn) if self.domain.dated else drawn)
-
     @classmethod
     def within(cls, release: words.Planned, bound: float) -> str:
         step = release.candidates["step"]
         days = f" day{'s' * (step != 1)}" if "kind" in release.candidates else ""
         return f"{_near_quantile(release, bound)}, values rounded to steps of {words.as_text(step)}{days}"
-
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return len(values) == 1 and all(map(self.domain.may_hold, values))
 
 
 class Quantile(Median, name="quantile"):
@@ -215,36 +203,20 @@ class Quantiles(Between, name="quantiles"):
 
     @cached_property
     def mechanism(self) -> mechanisms.QuantilesMechanism:
-        return mechanisms.QuantilesMechanism(
-            epsilon=self.epsilon,
-            levels=self.levels,  # type: ignore[arg-type] # made a tuple there
-            method=self.method,
-            neighbours=self.neighbours,
-            values_per_unit=self.most,
-            **self.domain.arguments,
-        )
+        levels: Any = self.levels  # made a tuple there
+        return mechanisms.QuantilesMechanism(levels=levels, method=self.method, **self.priced, **self.domain.arguments)
 
     @cached_property
     def terms(self) -> words.Terms:
-        mechanism = self.mechanism
-        is_joint = mechanism.method == "joint"
+        drawn, is_joint = self.mechanism, self.mechanism.method == "joint"
+        about = {"levels": list(drawn.levels), "max_rows_per_unit": self.most, "method": drawn.method}
         return self.stated(
-            Sensitivity(
-                mechanism.sensitivity,
-                monotonic=mechanism.monotonic,
-                neighbours=mechanism.neighbours,
-                proof="proofs/unit_values.md",
-            ),
+            Sensitivity(drawn.sensitivity, drawn.monotonic, drawn.neighbours, "proofs/unit_values.md"),
             "proofs/joint_quantiles.md" if is_joint else "proofs/quantiles.md",
-            rounds=1 if is_joint else len(mechanism.levels),
+            rounds=1 if is_joint else len(drawn.levels),
             candidates=self.domain.description(),
             error_bound=None,
-            arguments={
-                "levels": list(mechanism.levels),
-                "max_rows_per_unit": self.most,
-                "method": mechanism.method,
-                **self._noise_made_for,
-            },
+            arguments=about | self._noise_made_for,
         )
 
     @property
@@ -259,23 +231,19 @@ class Quantiles(Between, name="quantiles"):
         told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
         return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
-    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
-        drawn = self.mechanism.draw(self.values(summary))
-        return words.Drawn([*(map(self.domain.shown, drawn) if self.domain.dated else drawn)])
-
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         levels = self.mechanism.levels
-        if len(values) != len(levels) or not all(map(self.domain.may_hold, values)):
+        if len(values) != len(levels) or not super().possible(values, units, counts):
             return False
         ordered = [value for _, value in sorted(zip(levels, values, strict=True))]
         return ordered == sorted(ordered)
 
 
-def _ranks_moved(mechanism: mechanisms.QuantileMechanism | mechanisms.UnboundedQuantileMechanism) -> Sensitivity:
+def _ranks_moved(question: Median | UpperBound) -> Sensitivity:
     """How much one unit changes ranks, and whether all of them in one direction. Proof: ``proofs/unit_values.md``."""
     from dpselect.mechanisms.quantiles import rank_sensitivity
 
-    return rank_sensitivity(mechanism.level, values_per_unit=mechanism.values_per_unit, neighbours=mechanism.neighbours)
+    return rank_sensitivity(question.mechanism.level, values_per_unit=question.most, neighbours=question.neighbours)
 
 
 def _near_quantile(release: words.Planned, bound: float) -> str:
@@ -324,7 +292,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         step: Any = self.step
         if step is None:
             first = decimal_fraction(self.lower, "lower", expected="a finite number")
-            if not (columns.is_whole(self.column) and is_whole(first)):
+            if not are_whole(columns, self.column, first):
                 expected = "the smallest distance between possible answers"
                 raise InvalidParameterError("step", None, expected, _SMALLEST_STEP)
             step = 1
@@ -333,14 +301,9 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     @cached_property
     def mechanism(self) -> mechanisms.UnboundedQuantileMechanism:
         """The quantile at level 1."""
-        found = mechanisms.UnboundedQuantileMechanism(
-            epsilon=self.epsilon,
-            level=getattr(self, "level", 1.0),
-            lower=self.lower,
-            step=self.step,  # type: ignore[arg-type] # known by now
-            neighbours=self.neighbours,
-            values_per_unit=self.most,
-        )
+        step: Any = self.step  # known by now
+        level = getattr(self, "level", 1.0)
+        found = mechanisms.UnboundedQuantileMechanism(level=level, lower=self.lower, step=step, **self.priced)
         if found.error_bound(words.CONFIDENCE) >= words.LARGEST_COUNT:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
         return found
@@ -353,24 +316,15 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
 
     @cached_property
     def terms(self) -> words.Terms:
-        mechanism = self.mechanism
+        drawn, domain = self.mechanism, self.domain
+        ends = {"lower": domain.lower, "upper": domain.upper, "step": float(drawn.step)}
         return self.stated(
-            _ranks_moved(mechanism),
+            _ranks_moved(self),
             "proofs/unbounded_quantiles.md",
-            candidates={
-                "source": "growing",
-                "lower": self.domain.lower,
-                "upper": self.domain.upper,
-                "step": float(mechanism.step),
-                "growth": mechanism.growth,
-                "count": mechanism.candidates.size,
-            },
-            error_bound=mechanism.error_bound(words.CONFIDENCE),
-            arguments={"level": mechanism.level, "max_rows_per_unit": self.most},
+            candidates={"source": "growing", **ends, "growth": drawn.growth, "count": drawn.candidates.size},
+            error_bound=drawn.error_bound(words.CONFIDENCE),
+            arguments={"level": drawn.level, "max_rows_per_unit": self.most},
         )
-
-    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
-        return words.Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
     def within(cls, release: words.Planned, bound: float) -> str:
@@ -391,7 +345,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return f"{release.candidates['count']:,} numbers ({apart})"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return len(values) == 1 and all(words.is_number(each) and each in self.mechanism.candidates for each in values)
+        return all(words.is_number(each) and each in self.mechanism.candidates for each in values)
 
 
 class UnboundedQuantile(UpperBound, name="unbounded_quantile"):

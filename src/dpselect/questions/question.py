@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.arguments import Argument, arguments_of
-from dpselect.checks import finite_bounds, positive_count
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, as_text, counted
@@ -326,6 +326,11 @@ class NumbersQuestion(Question):
         return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
 
     @property
+    def priced(self) -> dict[str, Any]:
+        """What its mechanism is told of the cost and of the units."""
+        return {"epsilon": self.epsilon, "neighbours": self.neighbours, "values_per_unit": self.most}
+
+    @property
     def scan(self) -> summaries.Scan:
         return summaries.ValuesIn(self.domain, self.most)
 
@@ -341,6 +346,13 @@ class NumbersQuestion(Question):
             expected = "values gathered with the bounds, step and rows per unit of the question"
             raise InvalidParameterError("values", summary, expected)
         return summary.values
+
+    def released(self, summary: summaries.UnitValues, /) -> Drawn:
+        drawn, shown = self.mechanism.draw(self.values(summary)), self.domain.shown
+        return Drawn([*map(shown, drawn)] if self.gives_list else shown(drawn))
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        return all(map(self.domain.may_hold, values))
 
     @classmethod
     def counting(cls, release: Planned) -> str:
@@ -362,15 +374,9 @@ def _rows_of_each(release: Planned) -> str:
     return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
 
 
-def is_whole(number: Any) -> bool:
-    """Whether doubles distinguish it from the next whole number: a step of 1 is one then."""
-    return number.denominator == 1 and abs(number) < 2**52
-
-
-def are_whole(columns: Columns, column: str, bounds: object) -> bool:
-    """Whether the column's type and the bounds are of whole numbers."""
-    ends = finite_bounds(bounds)  # also of dates, before the type of a column is refused
-    return columns.is_whole(column) and all(map(is_whole, ends))
+def are_whole(columns: Columns, column: str, *ends: Any) -> bool:
+    """Whether the column's type and the ends are of whole numbers, which doubles distinguish from the next ones."""
+    return columns.is_whole(column) and all(end.denominator == 1 and abs(end) < 2**52 for end in ends)
 
 
 _DECLARED: dict[str, type[Question]] = {}

@@ -261,8 +261,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
 
     @cached_property
     def mechanism(self) -> mechanisms.PriceListMechanism:
-        how: dict[str, Any] = {"prices": self.prices, "values_per_unit": self.most, "neighbours": self.neighbours}
-        return mechanisms.PriceListMechanism(epsilon=self.epsilon, **how)
+        return mechanisms.PriceListMechanism(prices=self.prices, **self.priced)  # type: ignore[arg-type] # checked there
 
     @cached_property
     def domain(self) -> summaries.PublicDomain:
@@ -282,9 +281,6 @@ class BestPrice(NumbersQuestion, name="best_price"):
             error_bound=mechanism.error_bound(CONFIDENCE),
             arguments={"max_rows_per_unit": self.most},
         )
-
-    def released(self, summary: summaries.UnitValues, /) -> Drawn:
-        return Drawn(self.mechanism.draw(self.values(summary)))
 
     @classmethod
     def among(cls, release: Planned) -> str:
