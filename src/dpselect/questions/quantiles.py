@@ -123,7 +123,7 @@ class Median(Between, name="median"):
             same = mechanisms.ExponentialMechanism(epsilon=drawn.epsilon, **moved)
             within = same.error_bound(grid.count, confidence=words.CONFIDENCE)
         return self.stated(
-            _ranks_moved(self),
+            Sensitivity(drawn.sensitivity, drawn.monotonic, drawn.neighbours, "proofs/unit_values.md"),
             "proofs/quantiles.md",
             candidates=self.domain.description(),
             error_bound=within,
@@ -239,13 +239,6 @@ class Quantiles(Between, name="quantiles"):
         return ordered == sorted(ordered)
 
 
-def _ranks_moved(question: Median | UpperBound) -> Sensitivity:
-    """How much one unit changes ranks, and whether all of them in one direction. Proof: ``proofs/unit_values.md``."""
-    from dpselect.mechanisms.quantiles import rank_sensitivity
-
-    return rank_sensitivity(question.mechanism.level, values_per_unit=question.most, neighbours=question.neighbours)
-
-
 def _near_quantile(release: words.Planned, bound: float) -> str:
     level = release.arguments["level"]
     truth = "median" if level == 0.5 else f"{words.as_text(level)}-quantile"
@@ -316,10 +309,12 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
 
     @cached_property
     def terms(self) -> words.Terms:
+        from dpselect.mechanisms.quantiles import rank_sensitivity
+
         drawn, domain = self.mechanism, self.domain
         ends = {"lower": domain.lower, "upper": domain.upper, "step": float(drawn.step)}
         return self.stated(
-            _ranks_moved(self),
+            rank_sensitivity(drawn.level, values_per_unit=self.most, neighbours=self.neighbours),
             "proofs/unbounded_quantiles.md",
             candidates={"source": "growing", **ends, "growth": drawn.growth, "count": drawn.candidates.size},
             error_bound=drawn.error_bound(words.CONFIDENCE),

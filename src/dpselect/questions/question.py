@@ -348,8 +348,10 @@ class NumbersQuestion(Question):
         return summary.values
 
     def released(self, summary: summaries.UnitValues, /) -> Drawn:
-        drawn, shown = self.mechanism.draw(self.values(summary)), self.domain.shown
-        return Drawn([*map(shown, drawn)] if self.gives_list else shown(drawn))
+        drawn = self.mechanism.draw(self.values(summary))
+        several = drawn if self.gives_list else [drawn]
+        answers = [*(map(self.domain.shown, several) if self.domain.dated else several)]
+        return Drawn(answers if self.gives_list else answers[0])
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         return all(map(self.domain.may_hold, values))
