@@ -19,37 +19,12 @@ End = TypeVar("End")
 _POSITIVE = "a finite number > 0"
 
 
-def positive_epsilon(value: object, name: str = "epsilon") -> float:
-    """`value` as a double, rounded *down* if it is not one: the guarantee is never weaker than requested.
+def positive_epsilon(value: object, name: str = "epsilon", *, up: bool = False, expected: str = _POSITIVE) -> float:
+    """`value` as a double, rounded *down* if it is not one: the guarantee is never weaker than requested. Or `up`.
 
     >>> positive_epsilon(1), positive_epsilon(Fraction(1, 10)) <= Fraction(1, 10)
     (1.0, True)
     """
-    return _positive_double(value, name, up=False)
-
-
-def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
-    """`value` as a double, rounded *up* if it is not one: never less noise than requested.
-
-    >>> positive_sensitivity(2**53 + 1) == 2**53 + 2
-    True
-    """
-    return _positive_double(value, name, up=True)
-
-
-def target_error(value: object, name: str, *, zero_allowed: bool = False) -> float:
-    """An error to stay within, as a double rounded *down*: > 0, or also 0.
-
-    >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
-    (3.0, 0.0)
-    """
-    is_zero = value == 0.0 if isinstance(value, float) else _as_fraction(value) == 0
-    if zero_allowed and is_zero:
-        return 0.0
-    return _positive_double(value, name, up=False, expected="a finite number >= 0" if zero_allowed else _POSITIVE)
-
-
-def _positive_double(value: object, name: str, *, up: bool, expected: str = _POSITIVE) -> float:
     if isinstance(value, float):  # also NumPy's float64
         if not 0.0 < value < math.inf:  # also refuses NaN
             raise InvalidParameterError(name, value, expected)
@@ -68,6 +43,27 @@ def _positive_double(value: object, name: str, *, up: bool, expected: str = _POS
     if not 0.0 < nearest < math.inf:
         raise InvalidParameterError(name, value, "a number a double can hold")
     return nearest
+
+
+def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
+    """`value` as a double, rounded *up* if it is not one: never less noise than requested.
+
+    >>> positive_sensitivity(2**53 + 1) == 2**53 + 2
+    True
+    """
+    return positive_epsilon(value, name, up=True)
+
+
+def target_error(value: object, name: str, *, zero_allowed: bool = False) -> float:
+    """An error to stay within, as a double rounded *down*: > 0, or also 0.
+
+    >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
+    (3.0, 0.0)
+    """
+    is_zero = value == 0.0 if isinstance(value, float) else _as_fraction(value) == 0
+    if zero_allowed and is_zero:
+        return 0.0
+    return positive_epsilon(value, name, expected="a finite number >= 0" if zero_allowed else _POSITIVE)
 
 
 def _as_fraction(value: object) -> Fraction | None:

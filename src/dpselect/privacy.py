@@ -10,11 +10,18 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Final
 
-from dpselect.checks import boolean, one_of, probability
-from dpselect.errors import InvalidParameterError
+from dpselect.checks import one_of, probability
 
 
-class Neighbours(StrEnum):
+class _Words(StrEnum):
+    """An argument that is one of a few words; called, it makes one of them of what is given, or refuses it by name."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        one_of(value, cls.__name__.lower(), cls)
+
+
+class Neighbours(_Words):
     """Which two data sets the guarantee compares."""
 
     ADD_REMOVE = "add_remove"
@@ -22,6 +29,10 @@ class Neighbours(StrEnum):
 
     REPLACE_ONE = "replace_one"
     """Same number of units, with all rows of one unit replaced; the number of units is public."""
+
+    def __init__(self, word: str) -> None:
+        self.one_way = word == "add_remove"
+        """Whether counts all change in one direction: ``proofs/counting.md`` has the counterexample."""
 
     def changed(self, parts: int, at_most: int | None = None) -> int:
         """How many parts change if one unit has so many, of all that there are: a replaced one leaves and joins some.
@@ -54,20 +65,6 @@ def is_each_row(unit: object, columns: Iterable[str] = ()) -> bool:
     return unit is ROWS or (isinstance(unit, str) and unit == "rows" and "rows" not in columns)
 
 
-def neighbouring_relation(value: object) -> Neighbours:
-    """`value` as a `Neighbours`, or an error that lists the choices."""
-    return value if isinstance(value, Neighbours) else Neighbours(one_of(value, "neighbours", Neighbours))
-
-
-def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
-    """Refuse a claim to half the noise where it cannot hold: ``proofs/counting.md`` has the counterexample."""
-    monotonic = monotonic if isinstance(monotonic, bool) else boolean(monotonic, "monotonic")
-    if monotonic and neighbouring_relation(neighbours) is Neighbours.REPLACE_ONE:
-        hint = "Scores are monotone only when a unit is added or removed."
-        raise InvalidParameterError("monotonic", monotonic, "False with neighbours='replace_one'", hint)
-    return monotonic
-
-
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
     """How much each score can change between neighbours, and where that is proved.
@@ -83,12 +80,6 @@ class Sensitivity:
     monotonic: bool
     neighbours: Neighbours
     proof: str
-
-    @classmethod
-    def one_way(cls, value: float, neighbours: Neighbours | str, *, proof: str) -> Sensitivity:
-        """Of scores that all change in one direction if a unit is added or removed (``proofs/counting.md``)."""
-        relation = neighbouring_relation(neighbours)
-        return cls(value, monotonic=relation is Neighbours.ADD_REMOVE, neighbours=relation, proof=proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +129,7 @@ def _digits(value: float) -> str:
     return str(value).removesuffix(".0")
 
 
-class Times(StrEnum):
+class Times(_Words):
     """Precision of the request time in a release: how long it takes to read a table depends on its rows.
 
     Only a ledger, which is for its owner alone, keeps milliseconds.

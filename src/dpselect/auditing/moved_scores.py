@@ -11,9 +11,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from dpselect.checks import boolean, function, positive_sensitivity
+from dpselect.checks import function, positive_sensitivity
 from dpselect.errors import InvalidParameterError, Shown, typed
-from dpselect.privacy import Neighbours, check_monotonic, is_each_row, neighbouring_relation
+from dpselect.mechanisms.mechanism import check_monotonic
+from dpselect.privacy import Neighbours, is_each_row
 
 Rows = list[tuple[Any, ...]]
 Change = tuple[str, Rows, Rows]  # how the second rows are made of the first, and both
@@ -75,8 +76,8 @@ def falsify_sensitivity(
     a made-up unit is added, 2 rows with the greatest cell in each column: a score moves by 82.0
     """
     function(score, "score", expected="a function from a table to a vector of numbers")
-    relation = neighbouring_relation(neighbours)
-    one_way = check_monotonic(boolean(monotonic, "monotonic"), relation)
+    relation = Neighbours(neighbours)
+    one_way = check_monotonic(monotonic, relation)
     most = positive_sensitivity(sensitivity)
     names, table, build = _opened(rows)
     found = [at for at, name in enumerate(names) if isinstance(unit, type(name)) and unit == name]

@@ -200,7 +200,7 @@ class ExponentialMechanism(Mechanism):
     array([0.5, 0.5])
     """
 
-    _law = EXPONENTIAL
+    law = EXPONENTIAL
     weights: Weights | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:

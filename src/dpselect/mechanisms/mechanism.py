@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, Event, LaplaceProfileEvent, LogisticProfileEvent
-from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability, quantile_level
-from dpselect.errors import InvalidScoresError, Shown
+from dpselect.checks import boolean, positive_count, positive_epsilon, positive_sensitivity, probability, quantile_level
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.numbers import Law, scale_of
 from dpselect.mechanisms.scores import (
     Candidate,
@@ -35,14 +35,14 @@ from dpselect.mechanisms.scores import (
     native_scores,
     score_count,
 )
-from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+from dpselect.privacy import Neighbours
 
 MOST_VALUES_PER_UNIT = 10**9
 
 CHECKS: Mapping[str, Callable[[Any], object]] = {
     "epsilon": positive_epsilon,
     "sensitivity": positive_sensitivity,
-    "neighbours": neighbouring_relation,
+    "neighbours": Neighbours,
     "level": quantile_level,
     "values_per_unit": lambda value: positive_count(value, "values_per_unit", at_most=MOST_VALUES_PER_UNIT),
     "max_values_per_unit": lambda value: positive_count(value, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT),
@@ -158,6 +158,15 @@ def _with_section(
     place = found or re.search(rf"^(?=(?:{before}|Proof|Source|>>> ))|\Z", text, re.MULTILINE)
     head, rest = text[: place.start()].rstrip(), text[place.end() :].strip("\n")  # pyright: ignore[reportOptionalMemberAccess]
     return "\n\n".join(part for part in (head, section, rest) if part), own
+
+
+def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
+    """Refuse a claim to half the noise where it cannot hold: ``proofs/counting.md`` has the counterexample."""
+    monotonic = monotonic if isinstance(monotonic, bool) else boolean(monotonic, "monotonic")
+    if monotonic and not neighbours.one_way:
+        hint = "Scores are monotone only when a unit is added or removed."
+        raise InvalidParameterError("monotonic", monotonic, "False with neighbours='replace_one'", hint)
+    return monotonic
 
 
 class MechanismValue:
@@ -312,17 +321,13 @@ class SelectsSeveral:
 class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
     """The base of `ExponentialMechanism`, `PermuteAndFlip` and `ReportNoisyMax`."""
 
-    _law: ClassVar[Law]
+    law: ClassVar[Law]
+    """The distribution of the winner, in units of the scale."""
     _sampler: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
         self._set(_sampler=_core.Sampler(*self.terms))
-
-    @property
-    def law(self) -> Law:
-        """The distribution of the winner, in units of the scale."""
-        return self._law
 
     @property
     def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:

@@ -215,7 +215,7 @@ class ReportNoisyMax(Mechanism):
         Mechanism.__post_init__(self)
 
     @property
-    def law(self) -> Law:
+    def law(self) -> Law:  # pyright: ignore[reportIncompatibleVariableOverride] - of the others it is one for all
         return _LAW_OF_NOISE[self.noise]
 
 

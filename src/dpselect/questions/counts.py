@@ -103,7 +103,7 @@ class Count(Question, name="count"):
             listed = cast("summaries.PublicCandidates", self.candidates)
             arguments = {"kind": str(listed.kind), "values": listed.stated()}
         return self.stated(
-            Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md"),
+            Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/counting.md"),
             "proofs/geometric_mechanism.md",
             error_bound=float(self.mechanism.error_bound(words.CONFIDENCE)),
             arguments=arguments,
@@ -231,7 +231,7 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
         noise = "gaussian" if is_gaussian else "geometric"
         return self.stated(
-            Sensitivity.one_way(mechanism.moved, mechanism.neighbours, proof="proofs/counting.md"),
+            Sensitivity(mechanism.moved, mechanism.neighbours.one_way, mechanism.neighbours, "proofs/counting.md"),
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
             candidates=self.choices.description(),
             error_bound=float(mechanism.error_bound(words.CONFIDENCE, size=n)),
@@ -315,7 +315,7 @@ class InBins(NumbersQuestion):
         """The error is the largest distance of any count from the truth, in units."""
         bins, noise = self.public_bins, self.mechanism
         return self.stated(
-            Sensitivity.one_way(1.0, self.neighbours, proof="proofs/noisy_histograms.md"),
+            Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/noisy_histograms.md"),
             candidates=bins.description(),
             error_bound=float(noise.error_bound(words.CONFIDENCE, size=bins.count)),
             arguments={"max_rows_per_unit": 1},

@@ -48,7 +48,7 @@ class BestFeatures(ListQuestion, name="best_features"):
     def moved(self) -> Sensitivity:
         """The highest weight, in weighted rows: how much one row can change the score of any feature."""
         highest = positive_sensitivity(max(self.weights))
-        return Sensitivity.one_way(highest, self.neighbours, proof="proofs/feature_scores.md")
+        return Sensitivity(highest, self.neighbours.one_way, self.neighbours, "proofs/feature_scores.md")
 
     @cached_property
     def mechanism(self) -> TopKPlan:

@@ -123,7 +123,7 @@ class Moment(NumbersQuestion):
             within = min(within, exponent * noise.sensitivity / Fraction(noise.epsilon) + 1)
         moved = fraction_up(noise.sensitivity * self.grid.step**self.degree)
         return self.stated(
-            Sensitivity.one_way(moved, noise.neighbours, proof="proofs/moments.md"),
+            Sensitivity(moved, noise.neighbours.one_way, noise.neighbours, "proofs/moments.md"),
             "proofs/geometric_mechanism.md",
             candidates=self.domain.description(),
             error_bound=fraction_up(Fraction(within) * self.width**self.degree / self.whole),

@@ -47,7 +47,7 @@ class Counted(ListQuestion):
     @cached_property
     def moved(self) -> Sensitivity:
         """How much one unit can change counts, and so their negatives: ``proofs/counting.md``, claims 1, 2 and 4."""
-        return Sensitivity.one_way(1.0, self.neighbours, proof="proofs/counting.md")
+        return Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/counting.md")
 
     @cached_property
     def once(self) -> mechanisms.NoisyOrder | None:
@@ -94,7 +94,7 @@ class Counted(ListQuestion):
         if order is None:
             return self.each_drawn(told)
         return self.stated(
-            Sensitivity.one_way(order.noise.moved, order.noise.neighbours, proof="proofs/counting.md"),
+            replace(self.moved, value=order.noise.moved),
             "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md",
             "proofs/noisy_order.md",
             mechanism=type(order.noise).__name__,
@@ -174,7 +174,7 @@ class Best(Counted):
             self.moved,
             "proofs/permute_and_flip.md",
             candidates=choices.description(),
-            error_bound=self.plan.error_bound(len(choices), confidence=CONFIDENCE),
+            error_bound=self.plan.worst_error(len(choices), failure=1.0 - CONFIDENCE, confidence=CONFIDENCE),
             arguments=arguments,
         )
 

@@ -275,7 +275,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
         ends = {"lowest": prices[0], **({"second_highest": prices[-2]} if len(prices) > 1 else {})}
         listed = {"count": len(prices), **ends, "highest": prices[-1], "common_unit": str(mechanism.unit)}
         return self.stated(
-            Sensitivity.one_way(mechanism.sensitivity, self.neighbours, proof="proofs/best_price.md"),
+            Sensitivity(mechanism.sensitivity, self.neighbours.one_way, self.neighbours, "proofs/best_price.md"),
             "proofs/permute_and_flip.md",
             candidates={"origin": "caller", "kind": "prices", **listed},
             error_bound=mechanism.error_bound(CONFIDENCE),

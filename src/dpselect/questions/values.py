@@ -54,7 +54,7 @@ class Unlisted(Question):
         Proof: ``proofs/unknown_candidates.md``, claim 1.
         """
         return self.stated(
-            Sensitivity.one_way(1.0, self.neighbours, proof="proofs/unknown_candidates.md"),
+            Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/unknown_candidates.md"),
             proof,
             candidates={"origin": "rows", "kind": str(self.kind)},
             error_bound=float(self.mechanism.count_needed(CONFIDENCE)),
