@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dpselect import Release
 from dpselect.certificates.release import certified
-from dpselect.privacy import Neighbours
+from dpselect.privacy import neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.questions.question import QUESTIONS
 from dpselect.summaries import (
@@ -47,7 +47,7 @@ def planned(
 ) -> Any:
     """The question of this name, as it is planned for a table without a row."""
     question: Any = QUESTIONS[name](column=column, **asked)
-    known = question.known(Columns(is_whole=is_whole), Neighbours(neighbours))
+    known = question.known(Columns(is_whole=is_whole), neighbouring_relation(neighbours))
     known.terms  # noqa: B018 - which refuses what is out of range
     return known
 
@@ -67,7 +67,7 @@ def query(
     **asked: Any,
 ) -> Any:
     """The same with all that is asked beside it: in groups, and with numbers of units."""
-    relation = Neighbours(neighbours)
+    relation = neighbouring_relation(neighbours)
     question: Any = QUESTIONS[name](column=column, **asked)
     return Query.planned(question, Columns(), neighbours=relation, groups=groups, usable_epsilon=usable_epsilon)
 

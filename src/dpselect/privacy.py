@@ -13,15 +13,7 @@ from typing import Final
 from dpselect.checks import one_of, probability
 
 
-class _Words(StrEnum):
-    """An argument that is one of a few words; called, it makes one of them of what is given, or refuses it by name."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> None:
-        one_of(value, cls.__name__.lower(), cls)
-
-
-class Neighbours(_Words):
+class Neighbours(StrEnum):
     """Which two data sets the guarantee compares."""
 
     ADD_REMOVE = "add_remove"
@@ -63,6 +55,11 @@ EACH_ROW = "table row"
 def is_each_row(unit: object, columns: Iterable[str] = ()) -> bool:
     """Whether a unit is `ROWS` (``proofs/counting.md``, claim 7), or ``rows``, unless that is the name of a column."""
     return unit is ROWS or (isinstance(unit, str) and unit == "rows" and "rows" not in columns)
+
+
+def neighbouring_relation(value: object) -> Neighbours:
+    """`value` as a `Neighbours`, or an error that lists the choices."""
+    return value if isinstance(value, Neighbours) else Neighbours(one_of(value, "neighbours", Neighbours))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ def _digits(value: float) -> str:
     return str(value).removesuffix(".0")
 
 
-class Times(_Words):
+class Times(StrEnum):
     """Precision of the request time in a release: how long it takes to read a table depends on its rows.
 
     Only a ledger, which is for its owner alone, keeps milliseconds.

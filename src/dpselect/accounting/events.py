@@ -17,7 +17,7 @@ from typing import Any, cast
 from dpselect.accounting.rounding import fraction_up, product_up
 from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 
 _EXPECTED = "events of dpselect.accounting"
 
@@ -322,7 +322,7 @@ class Run:
 
     def __post_init__(self) -> None:
         checked_event(self.event)
-        object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
+        object.__setattr__(self, "neighbours", neighbouring_relation(self.neighbours))
         if self.neighbours is Neighbours.REPLACE_ONE and has_direction(self.event):
             hint = "A LossIntervalEvent is about units that are added or removed."
             raise InvalidParameterError("neighbours", Shown("replace_one"), "add_remove", hint)

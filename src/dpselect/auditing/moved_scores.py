@@ -14,7 +14,7 @@ import numpy as np
 from dpselect.checks import function, positive_sensitivity
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.mechanisms.mechanism import check_monotonic
-from dpselect.privacy import Neighbours, is_each_row
+from dpselect.privacy import Neighbours, is_each_row, neighbouring_relation
 
 Rows = list[tuple[Any, ...]]
 Change = tuple[str, Rows, Rows]  # how the second rows are made of the first, and both
@@ -76,7 +76,7 @@ def falsify_sensitivity(
     a made-up unit is added, 2 rows with the greatest cell in each column: a score moves by 82.0
     """
     function(score, "score", expected="a function from a table to a vector of numbers")
-    relation = Neighbours(neighbours)
+    relation = neighbouring_relation(neighbours)
     one_way = check_monotonic(monotonic, relation)
     most = positive_sensitivity(sensitivity)
     names, table, build = _opened(rows)

@@ -37,7 +37,7 @@ from dpselect.ledger.requests import (
 from dpselect.ledger.sqlite import SqliteFile, copy_of
 from dpselect.ledger.store import Books, create
 from dpselect.mechanisms.seeding import refuse_seeded
-from dpselect.privacy import Neighbours, day_text
+from dpselect.privacy import Neighbours, day_text, neighbouring_relation
 
 
 class Ledger(Books):
@@ -194,7 +194,7 @@ class Ledger(Books):
         limit = exact_fraction(epsilon, "epsilon")
         whole = exact_fraction(delta, "delta", zero=True, below_one=True)
         own = exact_fraction(set_aside, "set_aside", zero=True, below_one=True)
-        relation = Neighbours(neighbours)
+        relation = neighbouring_relation(neighbours)
         if own > whole:
             raise InvalidParameterError("set_aside", float(own), "at most delta")
         create(self._database)

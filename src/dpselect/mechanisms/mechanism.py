@@ -35,14 +35,14 @@ from dpselect.mechanisms.scores import (
     native_scores,
     score_count,
 )
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 
 MOST_VALUES_PER_UNIT = 10**9
 
 CHECKS: Mapping[str, Callable[[Any], object]] = {
     "epsilon": positive_epsilon,
     "sensitivity": positive_sensitivity,
-    "neighbours": Neighbours,
+    "neighbours": neighbouring_relation,
     "level": quantile_level,
     "values_per_unit": lambda value: positive_count(value, "values_per_unit", at_most=MOST_VALUES_PER_UNIT),
     "max_values_per_unit": lambda value: positive_count(value, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT),
@@ -180,10 +180,12 @@ class MechanismValue:
         explained(cls)
 
     def __post_init__(self) -> None:
-        given = {name: each for name, each in self.__dataclass_fields__.items() if each.init}
-        checked: dict[str, Any] = {name: CHECKS[name](getattr(self, name)) for name in given if name in CHECKS}
+        given = {name: getattr(self, name) for name, each in self.__dataclass_fields__.items() if each.init}
+        unchecked = {name: each for name, each in given.items() if name in CHECKS and type(each) is not Neighbours}
+        checked: dict[str, Any] = {name: CHECKS[name](each) for name, each in unchecked.items()}
         if "monotonic" in given:
-            checked["monotonic"] = check_monotonic(cast(Any, self).monotonic, checked["neighbours"])
+            relation = checked.get("neighbours") or given["neighbours"]
+            checked["monotonic"] = check_monotonic(given["monotonic"], relation)
         self._set(**checked)
 
     @property

@@ -18,7 +18,7 @@ from dpselect.mechanisms.mechanism import MechanismValue, explained
 from dpselect.mechanisms.noise import DiscreteGaussianMechanism, GeometricMechanism
 from dpselect.mechanisms.numbers import first_count
 from dpselect.mechanisms.top_k import plan_top_k
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 
 _MOST = 2**62  # noisy counts are moved between the negative of this and this, so that their order fits 64 bits
 
@@ -172,7 +172,7 @@ def order_noise(
     OrderNoise(once=1.4142135623730951, each=10.0, gaussian=None)
     """
     epsilon = positive_epsilon(epsilon)
-    relation = Neighbours(neighbours)
+    relation = neighbouring_relation(neighbours)
     with_counts = boolean(with_counts, "with_counts")
     n, k, most = _sizes(n_candidates, k, n_candidates if max_values_per_unit is None else max_values_per_unit)
     plan = plan_top_k(

@@ -18,7 +18,7 @@ from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, ty
 from dpselect.mechanisms.mechanism import Mechanism, explained
 from dpselect.mechanisms.numbers import FloatArray, Law, Rule, WorstCase, exact_value, gauss_legendre, native_fraction
 from dpselect.mechanisms.scores import Candidate, ScoresLike, all_candidates
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 
 _TAIL = 36.0
 """The integrand falls at least like exp(-t P), P the sum of the p_j; beyond t = 36/P less than e^-35 of it is left."""
@@ -201,7 +201,7 @@ def select_lazily(
     >>> select_lazily(right.get, [1, 2, 3, 4], ceiling=10_000, epsilon=0.5, sensitivity=1, monotonic=True)
     3
     """
-    relation, limit = Neighbours(neighbours), exact_number(ceiling, "ceiling")
+    relation, limit = neighbouring_relation(neighbours), exact_number(ceiling, "ceiling")
     terms = PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation).terms
     function(score, "score", expected="a function of a candidate")
     count, candidate_of = all_candidates(candidates)
@@ -277,5 +277,5 @@ def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: 
     if getattr(sensitivity, "ndim", isinstance(sensitivity, list | tuple)):
         hint = "For one of each score use dpselect.GeneralizedSelection(sensitivities=...)."
         raise InvalidParameterError("sensitivity", typed(sensitivity), "a number > 0", hint)
-    relation = Neighbours(neighbours)
+    relation = neighbouring_relation(neighbours)
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)

@@ -20,7 +20,7 @@ from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
 from dpselect.plans.answers import Answers, PlanForecast, new_folder
 from dpselect.plans.division import PlannedQuestion, divided, in_folder
-from dpselect.privacy import EachRow, Neighbours
+from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.asking import PlainQuestions, planner
 from dpselect.session.dataset import Dataset, check_keys, planned_by
@@ -116,7 +116,7 @@ class Plan:
         if self.ledger is not None and not isinstance(self.ledger, Ledger):
             self.ledger = Ledger(self.ledger, anchor=self.anchor)
         self._spending = Spending(self.ledger, self.account)
-        self.neighbours = Neighbours(self.neighbours)
+        self.neighbours = neighbouring_relation(self.neighbours)
         if isinstance(self.format, Mapping):  # else it is checked with the table
             check_keys(self.format, (each.name for each in WORDS), place="format", of="a format")
             self.format = Format(**self.format)

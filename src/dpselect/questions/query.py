@@ -21,7 +21,7 @@ from dpselect.accounting.rounding import fraction_up, product_up
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.checks import decimal_fraction, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
 from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicGroups
@@ -86,7 +86,7 @@ class Query:
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
         noted = _Noted(columns, stated or {})
         part = question if groups is None else _in_one(question, groups)
-        which = Neighbours(neighbours)
+        which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
         alone = part.known(noted, which)
         terms = alone.terms  # which refuses what is out of range
         if groups is not None and terms.sensitivity.neighbours is not Neighbours.ADD_REMOVE:

@@ -13,7 +13,7 @@ from dpselect.certificates.release import Release
 from dpselect.checks import members_in_order, memory_size
 from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
 from dpselect.formats import Format, declared
-from dpselect.privacy import EachRow, Neighbours, Times
+from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.wording import html_table
 from dpselect.rows.files.source import paths_of
@@ -94,7 +94,7 @@ class Dataset(PlainQuestions):
         times: Times | Literal["day", "hour"] = Times.DAY,
     ) -> None:
         self._is_named, self._groups = paths_of(source) is not None, None
-        self._neighbours = Neighbours(neighbours)
+        self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
         self._reply = self._spending.answer
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")

@@ -14,7 +14,7 @@ from dpselect.certificates.release import canonical_json, claims
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.formats import Format, declared
 from dpselect.ledger.accounts import epsilon_left
-from dpselect.privacy import EachRow, Neighbours
+from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import Planned, as_text
@@ -182,7 +182,7 @@ class DryRun(Asking, of="DryRun", returns=Forecast):
         table: str | None = None,
         format: Format | None = None,
     ) -> None:
-        self._groups, self._neighbours = None, Neighbours(neighbours)
+        self._groups, self._neighbours = None, neighbouring_relation(neighbours)
         self._reply = partial(forecasted, payer=Spending(ledger, account))
         said = declared(format)
         self.unchecked = _unchecked(source)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpselect.accounting import Run
 from dpselect.certificates.release import Release, certified, identity_text
+from dpselect.checks import one_of
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times
@@ -72,7 +73,7 @@ class Spending:
 
             self._ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.account = "" if account is None else account
-        self._times = Times(times)
+        self._times = Times(one_of(times, "times", Times))
 
     def ledger_for(self, request: str | None) -> Ledger | None:
         """The ledger; a request requires one."""

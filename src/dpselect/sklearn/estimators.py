@@ -23,7 +23,7 @@ from dpselect.accounting import Run
 from dpselect.certificates.release import Release, identity_text
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
-from dpselect.privacy import Neighbours
+from dpselect.privacy import neighbouring_relation
 from dpselect.questions.features import BestFeatures, tally
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
@@ -174,7 +174,7 @@ class PrivateSelectKBest(SelectorMixin, Charged):
             epsilon=self.epsilon,
             delta=self.delta,
         )
-        asked = Query.planned(question, None, neighbours=Neighbours(self.neighbours))
+        asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
         def read() -> list[CandidateTotals]:
             return [tally(map(values_of, table), classes, bins=bins, weights=weights)]
@@ -258,7 +258,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
             most_rows=self.most_rows,
             leaf_share=self.leaf_share,
             delta=self.delta,
-            neighbours=Neighbours(self.neighbours),
+            neighbours=neighbouring_relation(self.neighbours),
         )
         codes = self._codes(table)
         if (ledger := self._spending(fitted="tree_").ledger_for(None)) is not None:

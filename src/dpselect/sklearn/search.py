@@ -33,7 +33,7 @@ from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.mechanisms.best_of_runs import is_generator
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.sklearn.estimators import Charged
 from dpselect.sklearn.parts import checked_labels, checked_rows, divided, rows_right, sum_of_scores, taken, unit_of_rows
 
@@ -142,7 +142,7 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
             groups: shape ``(rows,)``, the unit of each row; a row without one (None, NaN, NaT, NA) is left out. None:
                 each row is a unit of its own.
         """
-        plan, relation = self.plan(), Neighbours(self.neighbours)
+        plan, relation = self.plan(), neighbouring_relation(self.neighbours)
         if self.scoring is not None and not callable(self.scoring):
             raise InvalidParameterError("scoring", self.scoring, "a function of the estimator, X and y, or None")
         most = positive_count(self.max_rows_per_unit, "max_rows_per_unit", at_most=2**20)
