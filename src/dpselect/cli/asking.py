@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
     from dpselect.session.dataset import Dataset
-    from dpselect.session.forecast import Forecast
+    from dpselect.session.paying import Forecast
 
 _NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 _REFUSED = 2  # exit status for bad input, and for a question that is or would be refused
@@ -75,7 +75,7 @@ def ask(
         return reply(data, about.name, values_of(own, given, data, source=source))
 
     if dry_run:
-        from dpselect.session.forecast import DryRun
+        from dpselect.session.dataset import DryRun
 
         dry: Any = DryRun(source=source, **alike)
         forecast = replied(dry)

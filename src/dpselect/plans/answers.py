@@ -19,7 +19,7 @@ from dpselect.ledger.accounts import Account, epsilon_left
 from dpselect.plans.report import page
 from dpselect.questions.wording import bound_shown, cost_shown, html_table, scope, text_table
 from dpselect.questions.words import as_text
-from dpselect.session.forecast import Forecast
+from dpselect.session.paying import Forecast
 
 Of = TypeVar("Of", covariant=True)
 

@@ -23,8 +23,7 @@ from dpselect.plans.division import PlannedQuestion, divided, in_folder
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.asking import PlainQuestions, planner
-from dpselect.session.dataset import Dataset, check_keys, planned_by
-from dpselect.session.forecast import DryRun, forecasted
+from dpselect.session.dataset import Dataset, DryRun, check_keys, planned_by
 from dpselect.session.paying import Spending, TableQuestion
 
 UNNAMED = "Answers"
@@ -167,7 +166,7 @@ class Plan:
         if (account := self._account()) is not None:
             plain |= {"account": account.name, "left": account.left}
             plain["stored"], plain["refused"] = self._looked_up(asked)
-        found = {name: forecasted(replace(each, request=None), nobody) for name, each in asked.items()}
+        found = {name: nobody.forecast(replace(each, request=None)) for name, each in asked.items()}
         return PlanForecast(by_name=found, budget=self.epsilon, budget_delta=self.delta, **plain)
 
     @_in_words_of_a_plan()

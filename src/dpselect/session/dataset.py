@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +20,9 @@ from dpselect.questions.question import BY_NAME
 from dpselect.questions.wording import html_table
 from dpselect.rows.files.source import paths_of
 from dpselect.rows.opening import open_table, origin_of, what_was_opened
-from dpselect.rows.table import Rows
-from dpselect.session.asking import PlainQuestions, planner
-from dpselect.session.paying import Spending, TableQuestion
+from dpselect.rows.table import Rows, UnopenedTable
+from dpselect.session.asking import Asking, PlainQuestions, planner
+from dpselect.session.paying import Forecast, Spending, TableQuestion
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger
@@ -157,6 +159,74 @@ class Dataset(PlainQuestions):
                 "This Dataset may hold rows and cannot be pickled or copied; make a new one from its source"
             )
         return object.__getstate__(self)
+
+
+class DryRun(Asking, of="DryRun", returns=Forecast):
+    """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
+
+    It reads no row and writes to no ledger: all follows from the arguments and the types of the columns.
+
+    Args:
+        unit, ledger, account, neighbours, format: as for `dpselect.Dataset`; the ledger is only read.
+        source, table: likewise. Of a file or a frame the columns are then checked as for an answer: their names and,
+            where the format has types, the types. A server is not asked. Needed only with a `request`, to find out
+            whether it was answered.
+
+    Attributes:
+        unchecked: why no column is checked: there is no source, no such file, or it is on a server. Empty if they are.
+
+    Raises:
+        InvalidParameterError: only one of `ledger` and `account` is given, or `neighbours` is unknown.
+        InvalidDataError: there is such a file, but it is not what its name implies, or has no such column.
+
+    >>> forecast = DryRun(unit="session").most_common("page", candidates=range(1, 41271), epsilon=0.5)
+    >>> print(forecast)
+    Differentially private: epsilon = 0.5, when one session is added or removed.
+    With 99% confidence the count of the released page is within 29 of the best.
+    How many units (session) had usable rows would not be released: usable_epsilon=0.05 would tell.
+    To be drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. Nothing would be charged to a ledger;
+    the costs of releases on the same data add up.
+    """
+
+    __slots__ = ("unchecked",)
+
+    def __init__(
+        self,
+        *,
+        unit: str | EachRow,
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+        neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
+        source: object = None,
+        table: str | None = None,
+        format: Format | None = None,
+    ) -> None:
+        self._groups, self._neighbours = None, neighbouring_relation(neighbours)
+        self._reply = Spending(ledger, account).forecast
+        said = declared(format)
+        self.unchecked = _unchecked(source)
+        opened = None if self.unchecked else open_table(source, table=table, format=said)
+        origin = origin_of(source, opened, table=table)
+        self._rows = Rows(opened or UnopenedTable(), origin=origin, unit=unit, format=said)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, question: str) -> Callable[..., Forecast]: ...
+
+    def __repr__(self) -> str:
+        return f"DryRun(unit={self._rows.unit!r})"
+
+
+def _unchecked(source: object) -> str:
+    """Why there are no columns to check; empty if there are."""
+    if source is None:
+        return "no source is given"
+    if not isinstance(source, str | Path) or "\0" in str(source):
+        return ""  # a frame, or what is refused when it is opened
+    text = str(source)
+    if text.startswith(("postgresql://", "postgres://")):
+        return "no server is asked"
+    return "" if os.path.exists(text) or glob.glob(text, recursive=True) else "there is no such file"
 
 
 ASK = "ask"

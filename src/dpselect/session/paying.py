@@ -1,4 +1,4 @@
-"""Who pays for a reply: with an account, each question is looked up, read, charged, drawn and stored, in this order."""
+"""What a reply would cost, and who pays: each question is looked up, read, charged, drawn and stored, in this order."""
 
 from __future__ import annotations
 
@@ -12,11 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpselect.accounting import Run
-from dpselect.certificates.release import Release, certified, identity_text
+from dpselect.certificates.release import Release, canonical_json, certified, claims, identity_text
 from dpselect.checks import one_of
-from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, typed
+from dpselect.errors import (
+    AnswerLostError,
+    AnswerNotStoredWarning,
+    ChargeRefusedError,
+    InvalidParameterError,
+    SelectionError,
+    typed,
+)
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import Planned, as_text
 from dpselect.rows.table import ColumnRows
 from dpselect.summaries.scans import ordered
 
@@ -58,6 +68,96 @@ class TableQuestion:
         return identity_text(self.asked.words, unit=self.unit, source=self.origin, format=self.format)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast(Planned):
+    """What the certificate of an answer would contain, except the answer; its fields are those of a `Release`.
+
+    Attributes:
+        account: name of the account that would be charged; this and the rest is None without a ledger.
+        left: the epsilon left in this account.
+        set_aside_left: the delta left in it for questions that have a delta of their own, if any is.
+        is_answered: whether the answer is already stored under the request and would cost nothing.
+        fits: whether the account would accept the charge.
+
+    >>> import dpselect as dps
+    >>> dps.DryRun(unit="person_id").median("age", bounds=(0, 120), step=1, epsilon=0.5).error_bound < 19
+    True
+    """
+
+    account: str | None = None
+    left: float | None = None
+    set_aside_left: float | None = None
+    is_answered: bool | None = None
+    fits: bool | None = None
+
+    @property
+    def accuracy(self) -> str:
+        """The error bound in one sentence."""
+        return wording.accuracy(QUESTIONS[self.task], self)
+
+    @property
+    def basis(self) -> str:
+        """The noisy number of units that would be released, and a warning if delta is large."""
+        return " ".join(filter(None, (wording.basis_planned(self), wording.large_delta(self, self.delta))))
+
+    @property
+    def count_accuracy(self) -> str:
+        """The noisy counts that would be released, in one sentence; empty if there would be none."""
+        return wording.counts_planned(self)
+
+    @property
+    def charge(self) -> str:
+        """What would happen to the account, in one sentence."""
+        if self.account is None:
+            return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
+        if self.is_answered:
+            return f"Answered before under this request: account {self.account} would be charged nothing."
+        verb = "accept" if self.fits else "refuse"
+        if self.set_aside_left is not None and self.delta > self.set_aside_left and not self.fits:
+            aside = f"delta = {self.set_aside_left!r} left of what it sets aside for such questions"
+            said = f"Account {self.account} would {verb} it: it has {aside}, and this needs {self.delta!r}."
+            return f"{said} An account with more of it is opened by: dpselect ledger open ... --delta --set-aside."
+        from dpselect.ledger.accounts import epsilon_left
+
+        return f"Account {self.account} would {verb} it: it has {epsilon_left(self.left or 0.0)} left."
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain Python values: what `to_json` writes."""
+        return {
+            **claims(self),
+            "arguments": dict(self.arguments),
+            "groups": None if self.groups is None else dict(self.groups),
+            **({} if self.usable is None else {"usable": self.usable.description}),
+            **({} if self.counted is None else {"counts": self.counted.description}),
+            "account": self.account,
+            "left": self.left,
+            "is_answered": self.is_answered,
+            "fits": self.fits,
+        }
+
+    def to_json(self) -> str:
+        """As a JSON object with sorted keys, on one line."""
+        return canonical_json(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        about = [("question", self.asks), ("epsilon", wording.cost(self, self.epsilon))]
+        about += [("delta", as_text(self.delta))] if self.delta else []
+        about.append(("mechanism", self.mechanism))
+        said = wording.promise(self, self.guarantee), *self._sentences, self.charge
+        return wording.html_table(("forecast", "not an answer"), about, *said)
+
+    @property
+    def _sentences(self) -> tuple[str, ...]:
+        missing = wording.basis_missing(QUESTIONS[self.task], self, verb="would not be")
+        return wording.scope(self.where), self.accuracy, self.count_accuracy, self.rule, self.basis, missing
+
+    def __str__(self) -> str:
+        drawn = self.mechanism + (f", {self.rounds} rounds" if self.rounds > 1 else "")
+        origin = wording.provenance(QUESTIONS[self.task], self)
+        last = f"To be drawn by {drawn}, {origin}. {self.charge}"
+        return "\n".join(filter(None, (wording.promise(self, self.guarantee), *self._sentences, last)))
+
+
 class Spending:
     """Answers questions; if there is an account, each answer is charged before it is drawn."""
 
@@ -81,6 +181,32 @@ class Spending:
             raise InvalidParameterError("request", typed(request), "a ledger and an account together with it")
         return self._ledger
 
+    def forecast(self, asked: TableQuestion) -> Forecast:
+        """What the answer would be charged, once the columns are checked; nothing is gathered or charged."""
+        for scan in asked.asked.scans:
+            asked.rows.statement(scan, asked.asked.groups)()
+        request = asked.request
+        forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
+        ledger = self.ledger_for(request)
+        if ledger is None:
+            return forecast
+        if request is not None and not asked.origin:
+            raise InvalidParameterError("source", None, "the source of the Dataset, because a request is given")
+        known, fits = None, True
+        try:
+            (known,) = ledger.look(self.account, [(asked.run, request, asked.text if request else "")])
+        except ChargeRefusedError:
+            fits = False
+        account = ledger.account(self.account)
+        return replace(
+            forecast,
+            account=self.account,
+            left=account.left,
+            set_aside_left=account.set_aside_left,
+            is_answered=known is not None and known.release is not None,
+            fits=fits,
+        )
+
     def answer(self, asked: TableQuestion) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request."""
         return self.answers([asked])[0]
@@ -94,9 +220,33 @@ class Spending:
         rows. If all have a request, all are charged in one transaction; otherwise one after another. Each is drawn and
         stored before the next is drawn. An interrupt after a charge gets a note that names the last entry.
         """
+        time, seeded_before = public_time(datetime.now(UTC), self._times), seeded_draws()
+        for each in questions:
+            self.ledger_for(each.request)
         before = None if self._ledger is None else self._ledger.last_charge
         try:
-            return self._answers(questions)
+            looked = self._looked(questions)
+            known = [None if each is None or each.release is None else _read_back(each.release) for each in looked]
+            new = [place for place, release in enumerate(known) if release is None]
+            read = gathered([questions[place] for place in new], in_order=seeded_before[0])
+            drafts: list[_Draft] = []
+            for place, found in zip(new, read, strict=True):
+                asked, ahead = questions[place], looked[place]
+                # Charged before a crash, on the day on which it was asked.
+                since = time if ahead is None else datetime.fromisoformat(ahead.time)
+                undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=since)
+                undrawn = replace(undrawn, format=asked.format, source=dict(asked.named) or None)
+                drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash(), seeded_before))
+            if len(questions) > 1:
+                self._looked(questions)  # reading may have taken long, and others charge meanwhile
+                if self._ledger is not None and all(each.asked.request is not None for each in drafts):
+                    charges = [
+                        (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
+                        for each in drafts
+                    ]
+                    self._ledger.charge_ahead(self.account, charges)
+            answers = (self._answer(draft) for draft in drafts)
+            return [next(answers) if release is None else release for release in known]
         except BaseException as error:
             if not isinstance(error, Exception) and self._ledger is not None and not hasattr(error, "__notes__"):
                 last = self._ledger.last_charge
@@ -104,58 +254,35 @@ class Spending:
                     error.add_note(str(_lost(last, "It was interrupted.")))
             raise
 
-    def _answers(self, questions: Sequence[TableQuestion]) -> list[Release]:
-        time = public_time(datetime.now(UTC), self._times)
-        for each in questions:
-            self.ledger_for(each.request)
-        if self._ledger is not None:
-            refuse_seeded()
-        seeded_before = seeded_draws()
-        looked = self._looked(questions)
-        known = [None if each is None or each.release is None else _read_back(each.release) for each in looked]
-        new = [place for place, release in enumerate(known) if release is None]
-        read = gathered([questions[place] for place in new], in_order=seeded_before[0])
-        drafts: list[_Draft] = []
-        for place, found in zip(new, read, strict=True):
-            asked, ahead = questions[place], looked[place]
-            # Charged before a crash, on the day on which it was asked.
-            since = time if ahead is None else datetime.fromisoformat(ahead.time)
-            undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=since)
-            undrawn = replace(undrawn, format=asked.format, source=dict(asked.named) or None)
-            drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash(), seeded_before))
-        if len(questions) > 1:
-            self._looked(questions)  # reading may have taken long, and others charge meanwhile
-            if self._ledger is not None and all(each.asked.request is not None for each in drafts):
-                charges = [
-                    (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
-                    for each in drafts
-                ]
-                self._ledger.charge_ahead(self.account, charges)
-        answers = (self._answer(draft) for draft in drafts)
-        return [next(answers) if release is None else release for release in known]
-
     def _looked(self, questions: Sequence[TableQuestion]) -> list[Receipt | None]:
         """What the ledger has of each. Raises what charging all others together would raise now."""
         if self._ledger is None:
             return [None] * len(questions)
+        refuse_seeded()
         asked = [(each.run, each.request, each.text) for each in questions]
         return self._ledger.look(self.account, asked)
 
     def _answer(self, draft: _Draft) -> Release:
         """Charge, draw and store, in this order; or return what is stored for the request by now."""
-        asked, ledger = draft.asked, self._ledger
-        if ledger is None:
-            return _drawn(draft)
-        about: dict[str, Any] = {"question": asked.text, "certificate": draft.certificate}
-        receipt = ledger.charge(self.account, asked.run, request=asked.request, time=draft.undrawn.time, **about)
-        if receipt.release is not None:
-            return _read_back(receipt.release)
+        asked, ledger, receipt = draft.asked, self._ledger, None
+        if ledger is not None:
+            about: dict[str, Any] = {"question": asked.text, "certificate": draft.certificate}
+            receipt = ledger.charge(self.account, asked.run, request=asked.request, time=draft.undrawn.time, **about)
+            if receipt.release is not None:
+                return _read_back(receipt.release)
         try:
-            release = replace(_drawn(draft), receipt=receipt.to_dict())
+            release = draft.undrawn.answered(asked.asked.released(draft.found))
+            # Marked if this thread was in a seeded block at any draw since the question was asked.
+            release = replace(release, seeded=draft.seeded_before[0] or seeded_draws() != draft.seeded_before)
+            if ledger is None or receipt is None:
+                return release
+            release = replace(release, receipt=receipt.to_dict())
             if asked.request is None:
                 return release
             return _read_back(ledger.store_release(receipt, release.to_json()))
         except Exception as error:
+            if receipt is None:
+                raise
             if isinstance(error, (SelectionError, AnswerNotStoredWarning)):
                 raise _lost(receipt, str(error)) from error
             # Nor is it the cause: a traceback shows its text, which may quote a row.
@@ -188,12 +315,6 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
     summaries = iter(table.answers([each for asked in scans for each in asked], progress))
     found = [[next(summaries) for _ in asked] for asked in scans]
     return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
-
-
-def _drawn(draft: _Draft) -> Release:
-    """The answer, marked if this thread was in a seeded block at any draw since the question was asked."""
-    release = draft.undrawn.answered(draft.asked.asked.released(draft.found))
-    return replace(release, seeded=draft.seeded_before[0] or seeded_draws() != draft.seeded_before)
 
 
 def _read_back(stored: str) -> Release:

@@ -34,7 +34,7 @@ from dpselect.questions.words import as_text
 from dpselect.rows.files.source import named_kind
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.dataset import seen
-from dpselect.session.forecast import Forecast
+from dpselect.session.paying import Forecast
 from dpselect.web.forms import Field, Form, error_in_words, in_two
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Site

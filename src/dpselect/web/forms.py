@@ -17,7 +17,7 @@ from dpselect.questions.words import as_text, counted
 from dpselect.rows.columns import Holds
 from dpselect.session.asking import rows_of
 from dpselect.session.dataset import reply
-from dpselect.session.forecast import Forecast
+from dpselect.session.paying import Forecast
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.kinds import TYPES
 from dpselect.web.site import Site

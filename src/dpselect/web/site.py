@@ -19,8 +19,7 @@ from dpselect.rows.columns import Column
 from dpselect.rows.files.source import named_kind
 from dpselect.rows.opening import open_table
 from dpselect.server_urls import may_hold_password, without_password
-from dpselect.session.dataset import Dataset
-from dpselect.session.forecast import DryRun
+from dpselect.session.dataset import Dataset, DryRun
 from dpselect.session.paying import Spending
 
 
