@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from decimal import Decimal
@@ -330,3 +331,37 @@ def text_of(path: str | os.PathLike[str], name: str, expected: str, *, most: int
     except OSError as failure:
         reason = f"{os.strerror(failure.errno)}." if failure.errno else ""
     raise InvalidParameterError(name, Shown(repr(os.fspath(path))), expected, reason)
+
+
+def fraction_up(exact: Fraction) -> float:
+    """The smallest double that is at least `exact`; infinite where no finite one is."""
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        return math.inf if exact > 0 else -sys.float_info.max
+    return math.nextafter(nearest, math.inf) if nearest < exact else nearest
+
+
+def fraction_down(exact: Fraction) -> float:
+    """The largest double that is at most `exact`.
+
+    >>> fraction_down(Fraction(1, 3)) < Fraction(1, 3) < fraction_up(Fraction(1, 3))
+    True
+    """
+    return 0.0 - fraction_up(-exact)  # never a negative zero
+
+
+def quotient_down(value: float, count: int) -> float:
+    """The largest double that is at most ``value / count``: `count` times it never exceeds `value`."""
+    return fraction_down(Fraction(value) / count)
+
+
+def divided(value: float, share: float) -> tuple[float, float]:
+    """A share of `value`, and the rest: two doubles that together never exceed it.
+
+    >>> part, rest = divided(0.1, 0.2)
+    >>> Fraction(part) + Fraction(rest) <= Fraction(0.1) < Fraction(0.1 * 0.2) + Fraction(0.1 * 0.8)
+    True
+    """
+    part = fraction_down(Fraction(value) * Fraction(share))
+    return part, fraction_down(Fraction(value) - Fraction(part))

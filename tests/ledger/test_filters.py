@@ -19,7 +19,7 @@ from dpselect.accounting import (
     compose,
 )
 from dpselect.accounting.filter import UNIT, Limits, Order, conversion, cost_of, nothing, orders_for
-from dpselect.accounting.rounding import fraction_down
+from dpselect.checks import fraction_down
 from dpselect.ledger.accounts import cost_from
 
 MILLIONTH = Fraction(1, 10**6)

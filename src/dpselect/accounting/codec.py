@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.accounting import events as ours
 from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode, expected_runs
-from dpselect.accounting.rounding import product_up
+from dpselect.checks import fraction_up
 from dpselect.errors import InvalidEventError, InvalidParameterError, Shown, optional
 
 _EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
@@ -182,7 +183,7 @@ def from_dp_accounting(event: Any) -> Event:
         case "LaplaceDpEvent":
             return ours.LaplaceProfileEvent(epsilon=_UP / max(event.noise_multiplier, 5e-324))
         case "DiscreteLaplaceDpEvent":
-            return ours.PureEvent(epsilon=product_up(event.noise_parameter, event.sensitivity))
+            return ours.PureEvent(epsilon=fraction_up(Fraction(event.noise_parameter) * event.sensitivity))
         case "RandomizedResponseDpEvent" if 0.0 < event.noise_parameter < 1.0:
             odds = (1.0 - event.noise_parameter) * event.num_buckets / event.noise_parameter
             return ours.PureEvent(epsilon=math.log1p(odds * _UP) * _UP)

@@ -21,15 +21,17 @@ from dpselect.accounting.events import (
     SequenceEvent,
     leaves_of,
 )
-from dpselect.accounting.rounding import fraction_down, fraction_up, product_up, quotient_down
 from dpselect.accounting.tight import LossDistribution, rounds_curve, tight_curve
 from dpselect.checks import (
     boolean,
     delta_below_one,
+    fraction_down,
+    fraction_up,
     function,
     positive_count,
     positive_epsilon,
     probability,
+    quotient_down,
     target_error,
 )
 from dpselect.errors import InvalidParameterError
@@ -331,4 +333,4 @@ def planned_epsilon(event: Event, *, delta: float) -> float | None:
     if isinstance(event.event, BoundedRangeEvent):
         return compose([event]).epsilon(delta)
     inner = planned_epsilon(event.event, delta=quotient_down(delta, event.count))
-    return None if inner is None else product_up(inner, event.count)
+    return None if inner is None else fraction_up(Fraction(inner) * event.count)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from dpselect.accounting.rounding import fraction_up, product_up
-from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon, probability
+from dpselect.checks import fraction_up, members_in_order, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -108,7 +107,7 @@ class ApproximateEvent:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", positive_epsilon(delta_below_one(self.delta), "delta"))
+        object.__setattr__(self, "delta", probability(self.delta, "delta"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +212,29 @@ SingleEvent = (
 )
 
 
+class _Group:
+    __slots__ = ()
+
+    @property
+    def parts(self) -> list[tuple[Event, int]]:
+        """The events that ran, and how often each did so."""
+        if isinstance(self, ComposedEvent):
+            return [(self.event, self.count)]
+        return [(part, 1) for part in cast(SequenceEvent, self).events]
+
+    @property
+    def epsilon(self) -> float:
+        """The total by basic composition, rounded up."""
+        return fraction_up(sum((Fraction(part.epsilon) * count for part, count in self.parts), Fraction(0)))
+
+    @property
+    def delta(self) -> float:
+        """The total by basic composition, rounded up; 0 where no part has one. May reach 1 and more."""
+        return fraction_up(sum((Fraction(part.delta) * count for part, count in self.parts), Fraction(0)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComposedEvent:
+class ComposedEvent(_Group):
     """`count` runs of `event`, one after another, each free to depend on what the earlier ones released.
 
     >>> ComposedEvent(event=BoundedRangeEvent(epsilon=0.5), count=10).epsilon
@@ -229,19 +249,9 @@ class ComposedEvent:
         object.__setattr__(self, "count", positive_count(self.count, "count", at_most=sys.maxsize))
         _refuse_too_deep(self)
 
-    @property
-    def epsilon(self) -> float:
-        """The total by basic composition, rounded up."""
-        return product_up(self.event.epsilon, self.count)
-
-    @property
-    def delta(self) -> float:
-        """The total by basic composition, rounded up; 0 where no part has one. May reach 1 and more."""
-        return product_up(self.event.delta, self.count)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceEvent:
+class SequenceEvent(_Group):
     """Different `events`, one after another, each free to depend on what the earlier ones released.
 
     >>> SequenceEvent(events=[PureEvent(epsilon=0.5), BoundedRangeEvent(epsilon=0.25)]).epsilon
@@ -257,18 +267,9 @@ class SequenceEvent:
         object.__setattr__(self, "events", tuple(checked_event(part, "events") for part in parts))
         _refuse_too_deep(self)
 
-    @property
-    def epsilon(self) -> float:
-        """The total by basic composition, rounded up."""
-        return fraction_up(sum((Fraction(part.epsilon) for part in self.events), Fraction(0)))
 
-    @property
-    def delta(self) -> float:
-        """The total by basic composition, rounded up; 0 where no part has one. May reach 1 and more."""
-        return fraction_up(sum((Fraction(part.delta) for part in self.events), Fraction(0)))
-
-
-Event = SingleEvent | ComposedEvent | SequenceEvent
+Group = ComposedEvent | SequenceEvent
+Event = SingleEvent | Group
 
 
 def checked_event(value: object, name: str = "event") -> Event:
@@ -283,9 +284,8 @@ def _levels(event: Event) -> Iterator[list[Event]]:
     level: list[Event] = [event]
     while level:
         yield level
-        inner = [part.event for part in level if isinstance(part, ComposedEvent)]
-        inner += [each for part in level if isinstance(part, SequenceEvent) for each in part.events]
-        level = list({id(part): part for part in inner}.values())
+        groups = [group for group in level if isinstance(group, Group)]
+        level = list({id(part): part for group in groups for part, _ in group.parts}.values())
 
 
 def _refuse_too_deep(event: Event) -> None:
@@ -409,15 +409,11 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
         level, left = left, Counter[Event]()
         for event, count in level.items():
             match event:
-                case ComposedEvent():
-                    left[event.event] += count * event.count
-                case SequenceEvent():
-                    for part in event.events:
-                        left[part] += count
-                case ApproximateEvent():
+                case ComposedEvent() | SequenceEvent():
+                    for part, times in event.parts:
+                        left[part] += count * times
+                case ApproximateEvent() | PrivateCandidatesEvent():
                     failing += Fraction(event.delta) * count
-                    counts[PureEvent(epsilon=event.epsilon)] += count
-                case PrivateCandidatesEvent():
                     counts[PureEvent(epsilon=event.epsilon)] += count
                 case _:
                     counts[event] += count
@@ -429,15 +425,13 @@ def _counted(events: Iterable[Event | Run]) -> Counter[object]:
     if isinstance(events, (Event, Run)):
         hint = "One event goes into a list as well."
         raise InvalidParameterError("events", Shown("<a single event>"), f"a list of {_EXPECTED}", hint)
+    is_listed = isinstance(events, (list, tuple))  # of a million events no copy is made
     given = list(events) if isinstance(events, Set) else events
-    is_listed = isinstance(given, (list, tuple))  # of a million events no copy is made
-    listed = given if is_listed else members_in_order(given, "events", expected=f"a list of {_EXPECTED}")
-    counts: Counter[object] = Counter()
+    listed = events if is_listed else members_in_order(given, "events", expected=f"a list of {_EXPECTED}")
     first: Any = listed[0] if listed else None
     if isinstance(first, (Event, Run)) and listed[-1] is first and listed.count(first) == len(listed):
-        counts[first] = len(listed)
-        return counts
-    objects = {id(each): each for each in listed}
+        return Counter({first: len(listed)})
+    objects, counts = {id(each): each for each in listed}, Counter[object]()
     for identity, count in Counter(map(id, listed)).items():
         each = objects[identity]
         if not isinstance(each, (Event, Run)):

@@ -18,8 +18,7 @@ from fractions import Fraction
 from typing import Self
 
 from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent, SingleEvent, leaves_of
-from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.checks import delta_below_one, positive_epsilon
+from dpselect.checks import delta_below_one, fraction_down, fraction_up, positive_epsilon
 from dpselect.errors import LimitExceededError
 
 UNIT = 2**128
@@ -67,10 +66,9 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
     own delta covers it. Proof: ``proofs/ledger.md``.
     """
     match event:
-        case ComposedEvent():
-            return cost_of(event.event, orders).times(event.count)
-        case SequenceEvent():
-            return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
+        case ComposedEvent() | SequenceEvent():
+            costs = (cost_of(part, orders).times(count) for part, count in event.parts)
+            return functools.reduce(Cost.__add__, costs)
         case _:
             return Cost(Fraction(event.epsilon), Fraction(event.delta), _divergences(event, orders))
 

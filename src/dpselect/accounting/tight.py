@@ -27,7 +27,7 @@ from dpselect.accounting.events import (
     SingleEvent,
     basic_of,
 )
-from dpselect.accounting.rounding import fraction_up, product_up
+from dpselect.checks import fraction_up
 
 FloatArray = NDArray[np.float64]
 
@@ -51,12 +51,12 @@ class Curve:
         place = int(np.argmax(self.values <= delta))
         index = self.start + place
         if place == 0 or index <= 0:
-            return product_up(self.step, max(index, 0))
+            return fraction_up(Fraction(self.step) * max(index, 0))
         above, below = float(self.values[place - 1]), float(self.values[place])
         share = min(1.0, (above - delta + 2.0**-50 * above) / (above - below))
         inside = math.log1p(share * math.expm1(self.step)) * (1.0 + 2.0**-46) + 2.0**-50 * self.step
         exact = Fraction(self.step) * (index - 1) + Fraction(inside)
-        return max(0.0, min(fraction_up(exact), product_up(self.step, index)))
+        return max(0.0, min(fraction_up(exact), fraction_up(Fraction(self.step) * index)))
 
     def delta(self, epsilon: float) -> float:
         """Delta at `epsilon` >= 0, rounded up; never above 1."""

@@ -20,8 +20,7 @@ from typing import Any, Self
 
 from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
 from dpselect.accounting.filter import Cost, Limits, Order
-from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.checks import exact_number
+from dpselect.checks import exact_number, fraction_down, fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, SelectionError, Shown
 from dpselect.privacy import Neighbours
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
-from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.checks import fraction_down, fraction_up
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger.accounts import FIRST, UNREADABLE, Account, canonical, cost_from, digest, fraction_of
 

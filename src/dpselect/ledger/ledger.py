@@ -10,8 +10,7 @@ from typing import Any, Self, cast
 
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.filter import Limits
-from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import positive_count, whole_number
+from dpselect.checks import fraction_up, positive_count, whole_number
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
 from dpselect.ledger.anchor import anchor_of

@@ -12,8 +12,15 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LossIntervalEvent, PureEvent
-from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.checks import decimal_fraction, exact_number, one_of, positive_count, probability
+from dpselect.checks import (
+    decimal_fraction,
+    exact_number,
+    fraction_down,
+    fraction_up,
+    one_of,
+    positive_count,
+    probability,
+)
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.grids import GrowingGrid
 from dpselect.mechanisms.mechanism import MechanismValue

@@ -15,8 +15,16 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from dpselect.accounting import ApproximateEvent, Event, PrivateCandidatesEvent, compose
 from dpselect.accounting.events import checked_event, expected_runs, has_direction, shape_of_runs
-from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.checks import delta_below_one, exact_number, function, one_of, positive_count, positive_epsilon
+from dpselect.checks import (
+    delta_below_one,
+    exact_number,
+    fraction_down,
+    fraction_up,
+    function,
+    one_of,
+    positive_count,
+    positive_epsilon,
+)
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import MechanismValue, explained
 from dpselect.mechanisms.numbers import Enclosed, exp_minus_in_digits, log_in_digits, uniform_below

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import finite_bounds, one_of, positive_count, positive_sensitivity, probability
+from dpselect.checks import finite_bounds, fraction_up, one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue

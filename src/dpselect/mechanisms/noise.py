@@ -15,8 +15,7 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.accounting.divergence import best_epsilon, largest_fitting
-from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import positive_count, probability, whole_bounds, whole_sensitivity
+from dpselect.checks import fraction_up, positive_count, probability, whole_bounds, whole_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, exp_minus_at_most, first_count, log_of

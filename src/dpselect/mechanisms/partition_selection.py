@@ -11,8 +11,7 @@ from functools import partial
 import numpy as np
 
 from dpselect.accounting import ApproximateEvent
-from dpselect.accounting.rounding import fraction_down
-from dpselect.checks import positive_count, probability, whole_number
+from dpselect.checks import fraction_down, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noise import whole_values

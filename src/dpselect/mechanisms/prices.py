@@ -14,11 +14,11 @@ import numpy as np
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.accounting.rounding import fraction_up
 from dpselect.checks import (
     decimal_fraction,
     double_holds,
     finite_bounds,
+    fraction_up,
     positive_count,
     positive_sensitivity,
     probability,

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpselect.accounting import calibrate_rounds
-from dpselect.accounting.rounding import fraction_down
-from dpselect.checks import boolean, positive_count, probability, whole_number
+from dpselect.checks import boolean, fraction_down, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import explained

@@ -12,8 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
+from dpselect.checks import fraction_up
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.accounts import Account, epsilon_left
 from dpselect.plans.report import page

@@ -17,8 +17,7 @@ from typing import Any, cast
 
 from dpselect import public
 from dpselect.accounting.filter import Cost, Limits
-from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import positive_epsilon
+from dpselect.checks import fraction_up, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.questions.query import Query
 from dpselect.questions.wording import rounded_up

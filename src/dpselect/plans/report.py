@@ -12,9 +12,9 @@ from importlib.resources import files
 from string import Template
 from typing import Any, cast
 
-from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import SEEDED_PROMISE, Release
 from dpselect.charts import svg_without_title
+from dpselect.checks import fraction_up
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.privacy import Guarantee, Neighbours

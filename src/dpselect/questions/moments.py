@@ -14,8 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpselect import arguments, mechanisms, summaries
-from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import finite_bounds
+from dpselect.checks import finite_bounds, fraction_up
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import words

@@ -17,9 +17,8 @@ import numpy as np
 
 from dpselect import mechanisms
 from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
-from dpselect.accounting.rounding import fraction_up, product_up
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
-from dpselect.checks import decimal_fraction, positive_epsilon
+from dpselect.checks import decimal_fraction, fraction_up, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
@@ -139,7 +138,7 @@ class Query:
             terms = replace(
                 terms,
                 epsilon=positive_epsilon(whole if self.counting is None else mechanisms.left_for_selection(whole)),
-                delta=product_up(terms.delta, self._most),
+                delta=fraction_up(Fraction(terms.delta) * self._most),
                 proofs=(*terms.proofs, "proofs/groups.md"),
                 groups={**self.groups.description(), "epsilon": terms.epsilon},
             )

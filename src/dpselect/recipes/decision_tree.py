@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.accounting.rounding import divided
-from dpselect.checks import one_of, positive_count, positive_counts, probability
+from dpselect.checks import divided, one_of, positive_count, positive_counts, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue

@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.accounting.rounding import divided, quotient_down
-from dpselect.checks import members_in_order, positive_count, positive_counts, probability, whole_number
+from dpselect.checks import (
+    divided,
+    members_in_order,
+    positive_count,
+    positive_counts,
+    probability,
+    quotient_down,
+    whole_number,
+)
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue

@@ -28,8 +28,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Event, Run
-from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import positive_count, positive_epsilon
+from dpselect.checks import fraction_up, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.mechanisms.best_of_runs import is_generator

@@ -15,8 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting.rounding import fraction_up
-from dpselect.checks import decimal_fraction, finite_bounds, members_in_order, positive_count
+from dpselect.checks import decimal_fraction, finite_bounds, fraction_up, members_in_order, positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.summaries.candidates import PublicCandidates, as_date

@@ -13,8 +13,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting.rounding import quotient_down
-from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon
+from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon, quotient_down
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 from dpselect.summaries.candidates import MOST_CANDIDATES, MOST_WRITTEN, PublicCandidates, hashed, plain
 from dpselect.summaries.domain import PublicClip, PublicDomain

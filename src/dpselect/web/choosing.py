@@ -20,8 +20,8 @@ from typing import Any, cast
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from dpselect.accounting.rounding import fraction_down
 from dpselect.arguments import OF_VIEWS, Argument, read
+from dpselect.checks import fraction_down
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.formats import WORDS
 from dpselect.ledger import Account, Ledger
