@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 _WITHOUT = """\
 import importlib, os, pkgutil, signal, sys, tempfile
-import duckdb, numpy, psycopg, pyarrow, rich.progress, rich.table, scipy.optimize, scipy.special, scipy.stats
+import duckdb, numpy, psycopg, pyarrow, scipy.optimize, scipy.special, scipy.stats
 import subprocess, concurrent.futures.thread
 
 LACKING = {

@@ -12,46 +12,6 @@ from dpselect.cli.commands import NAMES, QUESTIONS, Command, Part, command, opti
 _WIDEST, _BESIDE = 100, 24
 """Characters of a line, and of a name whose explanation begins on the same line."""
 
-_ABOUT = """\
-Usage: dpselect COMMAND
-
-Differentially private selection from tables. The files of the examples are
-in examples/data of a checkout.
-
-The ten pages opened by the most sessions, protecting each session with
-epsilon 1:
-
-    dpselect top-k clicks.parquet page 10 \\
-        --unit session --candidates 1..41270 --epsilon 1
-
-How many there are, how many have each value, and what they add up to:
-
-    dpselect count adult.csv --unit person_id --epsilon 0.5
-    dpselect histogram adult.csv education_num \\
-        --unit person_id --candidates 1..16 --epsilon 0.5
-    dpselect sum adult.csv hours_per_week \\
-        --unit person_id --clip 0 80 --epsilon 0.5
-
-Each run spends its epsilon, and several runs on the same data add up. A ledger
-adds them up and refuses whatever exceeds the budget: see dpselect ledger
---help, and the options --ledger and --account of every question.
-
-How accurate such an answer will be, before anything is spent and without
-looking at the data:
-
-    dpselect plan --candidates-count 41270 --monotonic
-"""
-
-_LEDGER = "Keep accounts of privacy budgets: what was promised, and how much is spent."
-_ABOUT_LEDGER = f"""\
-Usage: dpselect ledger COMMAND
-
-{_LEDGER}
-
-LEDGER is a file on a local disk, such as sqlite:///budget.db,
-or a database, such as postgresql://user@host/database.
-"""
-
 _VALUES = {
     "whole": "INTEGER",
     **dict.fromkeys(("number", "exact"), "NUMBER"),
@@ -68,9 +28,9 @@ def listed(group: str = "") -> str:
     start = f"{group} " if group else ""
     lines = {each.removeprefix(start): summary(command(each)) for each in NAMES if each.startswith(start)}
     if not group:
-        lines = {name: said for name, said in lines.items() if " " not in name} | {"ledger": _LEDGER}
-    about = _ABOUT_LEDGER if group else _ABOUT
-    return "\n".join([about, "Commands:", *_in_columns(sorted(lines.items()))])
+        what = _file("ledger.txt").splitlines()[2]
+        lines = {name: said for name, said in lines.items() if " " not in name} | {"ledger": what}
+    return "\n".join([_file(f"{group or 'about'}.txt"), "Commands:", *_in_columns(sorted(lines.items()))])
 
 
 def help_of(about: Command, *, brief: bool) -> str:
@@ -138,6 +98,12 @@ def _in_columns(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield from (" " * beside + line for line in rest)
 
 
+def _file(name: str) -> str:
+    from importlib.resources import files  # which the help of a question does not need
+
+    return files("dpselect.cli").joinpath(name).read_text(encoding="utf-8")
+
+
 def _width() -> int:
     return min(shutil.get_terminal_size((80, 24)).columns, _WIDEST)
 
@@ -149,8 +115,6 @@ def completion() -> None:
 
     In zsh, run autoload -U bashcompinit && bashcompinit before it.
     """
-    from importlib.resources import files  # which no other help needs
-
     first = sorted({each.partition(" ")[0] for each in NAMES})
     second = sorted(each.removeprefix("ledger ") for each in NAMES if each.startswith("ledger "))
     options = [f'    "") offered="{" ".join(first)}";;', f'    ledger) offered="{" ".join(second)}";;']
@@ -160,5 +124,7 @@ def completion() -> None:
         for one in each.options:
             if not isinstance(one.kind, str):
                 choices.append(f'    "{each.name} {option_name(one)}") offered="{" ".join(words_for(one.kind))}";;')
-    script = files("dpselect.cli").joinpath("completion.bash").read_text(encoding="utf-8")
-    print(script.replace("@choices@", "\n".join(choices)).replace("@options@", "\n".join(options)), end="")
+    print(
+        _file("completion.bash").replace("@choices@", "\n".join(choices)).replace("@options@", "\n".join(options)),
+        end="",
+    )

@@ -9,11 +9,11 @@ import select
 import sys
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import TextIO
 
-_PATIENCE_SECONDS = 0.5  # after which a progress bar is shown
+_PATIENCE_SECONDS, _BAR = 0.5, 40  # after which a progress bar is shown, and its length
 
 
 def fill_closed() -> None:
@@ -80,27 +80,11 @@ def printable_lines(text: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """Rows below their heads, printable: ruled for people on a terminal, for pipes as `text_table` has them."""
+    """Rows below their heads, printable; see `text_table`."""
     from dpselect.errors import printable
     from dpselect.questions.wording import text_table
 
-    heads, rows = [*map(printable, heads)], [[*map(printable, row)] for row in rows]
-    if sys.stdout.isatty():
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        ruled = Table(box=SIMPLE_HEAD, pad_edge=False)
-        for place, head in enumerate(heads):
-            ruled.add_column(Text(head), justify="right" if place in right else "left", overflow="fold")
-        for row in rows:
-            ruled.add_row(*map(Text, row))
-        console = Console()
-        with console.capture() as captured:
-            console.print(ruled)
-        return captured.get().removesuffix("\n")
-    return text_table(heads, rows, right=right)
+    return text_table([*map(printable, heads)], [[*map(printable, row)] for row in rows], right=right)
 
 
 @contextmanager
@@ -109,18 +93,21 @@ def scan_progress(*, wanted: bool = True) -> Generator[Callable[[float], None] |
     if not wanted or not sys.stderr.isatty():
         yield None
         return
-    start, progress = time.monotonic(), None
-    with ExitStack() as stack:
+    start, is_shown = time.monotonic(), False
 
-        def advance(fraction: float) -> None:
-            nonlocal progress
-            if progress is None and time.monotonic() - start >= _PATIENCE_SECONDS:
-                from rich.console import Console
-                from rich.progress import Progress
+    def advance(fraction: float) -> None:
+        nonlocal is_shown
+        is_shown = is_shown or time.monotonic() - start >= _PATIENCE_SECONDS
+        if is_shown:
+            _draw(f"\rreading {'#' * round(_BAR * fraction):-<{_BAR}} {fraction:4.0%}")
 
-                progress = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
-                progress.add_task("reading", total=1.0)
-            if progress is not None:
-                progress.update(progress.task_ids[0], completed=fraction)
-
+    try:
         yield advance
+    finally:
+        if is_shown:
+            _draw(f"\r{'':{_BAR + 13}}\r")
+
+
+def _draw(text: str) -> None:
+    with suppress(OSError):
+        print(text, end="", file=sys.stderr, flush=True)
