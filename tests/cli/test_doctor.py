@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dpselect.cli import doctor as doctor_module
-from dpselect.cli import main
+import dpselect as dps
+from dpselect.cli import claims, main
 
 Captured = pytest.CaptureFixture[str]
 
@@ -67,7 +67,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
             raise OSError(name)
         return imported(name)
 
-    monkeypatch.setattr(doctor_module.importlib, "import_module", broken)
+    monkeypatch.setattr(claims.importlib, "import_module", broken)
 
 
 def test_what_is_missing_names_its_extra(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_what_is_missing_names_its_extra(capsys: Captured, monkeypatch: pytest.M
 def test_every_extra_is_looked_at() -> None:
     project = Path(__file__).parents[2] / "pyproject.toml"
     extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert {*doctor_module._EXTRAS} == set(extras) - {"all", "dev", "docs"}
+    assert {*claims._EXTRAS} == set(extras) - {"all", "dev", "docs"}
 
 
 def test_a_library_that_is_needed_for_files_is_imported(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +112,13 @@ def test_spark_wants_a_java_of_its_own(
         java.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
         java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    missing = doctor_module._missing_java()
+    missing = claims._missing_java()
     assert missing.startswith(expected)
     assert bool(missing) == bool(expected)
 
 
 def test_a_core_that_draws_wrongly_is_a_fault(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_module.PermuteAndFlip, "select", lambda *_: 0)
+    monkeypatch.setattr(dps.PermuteAndFlip, "select", lambda *_: 0)
     status, found = findings(capsys)
     assert status == 1
     assert not found["drawing, from the operating system's randomness"]["works"]

@@ -1,16 +1,26 @@
-"""What others claim: a certificate, recomputed; and a mechanism in Python, of which a refuting event is looked for."""
+"""Whether it is as claimed: a certificate, recomputed; a mechanism in Python, of which a refuting event is looked for;
+and this installation: which parts of dpselect work on this machine, and what to install for the others.
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.metadata
+import io
 import json
 import os
+import platform
+import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout, suppress
 from dataclasses import asdict
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpselect import __version__
 from dpselect.checks import text_of
 from dpselect.cli.streams import printable_lines
 from dpselect.errors import InvalidParameterError, Shown, did_you_mean, printable, typed
@@ -120,7 +130,7 @@ def audit(
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # as `python -m` does
     try:
-        module = import_module(place)
+        module = importlib.import_module(place)
     except Exception as error:  # noqa: BLE001 - a module may raise anything
         what = Shown(f"<{type(error).__name__} while {printable(place)!r} was imported>")
         raise InvalidParameterError("sampler", what, "MODULE:FUNCTION, as in mine:noisy_count") from None
@@ -141,3 +151,115 @@ def _found(module: object, name: str, argument: str, form: str = "") -> Any:
     if name in vars(module):
         return vars(module)[name]
     raise InvalidParameterError(argument, typed(name), f"{form}a name in the module", did_you_mean(name, vars(module)))
+
+
+class Finding(NamedTuple):
+    """One thing that works here, or does not; what was found or is missing, and what to do about it, if anything."""
+
+    what: str
+    works: bool
+    found: str
+    remedy: str = ""
+
+
+_EXTRAS = {
+    "polars": ("tables of Polars", "polars"),
+    "excel": ("Excel files", "openpyxl"),
+    "stata": ("Stata and SPSS files", "pyreadstat"),
+    "delta": ("Delta tables", "deltalake"),
+    "iceberg": ("Iceberg tables", "pyiceberg"),
+    "postgres": ("tables and ledgers on PostgreSQL", "psycopg"),
+    "spark": ("tables on Spark", "pyspark pandas"),
+    "plots": ("plots", "altair vl_convert"),
+    "web": ("pages in a browser, dpselect serve", "starlette uvicorn jinja2"),
+    "sklearn": ("selecting features in scikit-learn", "sklearn"),
+    "pld": ("composition by privacy loss distributions", "dp_accounting"),
+}
+"""What each extra is for, and the modules that it installs."""
+
+_PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "dp_accounting": "dp-accounting"}
+
+
+def doctor(*, as_json: bool = False) -> int:
+    """Check what works on this machine: the core, files, ledgers and each extra. The last line is what to run next.
+
+    Returns:
+        0, or 1 if something that every question needs does not work. Missing extras are not a fault.
+    """
+    here = f"dpselect {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    needed = [
+        _own("drawing, from the operating system's randomness", here, works=_draws()),
+        _own("ledgers in a file", "SQLite, in Python's own library", works=_keeps_count()),
+        _libraries("frames and files", "duckdb pyarrow", "."),
+    ]
+    findings = [*needed, *(_libraries(*about, f"'.[{extra}]'") for extra, about in _EXTRAS.items())]
+    faults = [each.remedy for each in needed if not each.works]
+    if as_json:
+        print(json.dumps([each._asdict() for each in findings], indent=2))
+        return int(bool(faults))
+    width = max(len(each.what) for each in findings)
+    for each in findings:
+        print(f"{'ok' if each.works else '--'}  {each.what:<{width}}  {each.found}")
+        if each.remedy:
+            print(f"    {'':<{width}}  {each.remedy}")
+    # What mends a fault; else the page of this folder, or the columns of its first table.
+    tables = sorted(each.name for each in Path().glob("*") if each.suffix.lower() in (".csv", ".parquet"))
+    columns = printable(shlex.quote(tables[0])) if tables else "people.csv, or another file of yours"
+    has_page = any(each.works and each.what == _EXTRAS["web"][0] for each in findings)
+    print(f"\nNext: {faults[0] if faults else 'dpselect serve' if has_page else f'dpselect columns {columns}'}")
+    return int(bool(faults))
+
+
+def _own(what: str, found: str, *, works: bool) -> Finding:
+    return Finding(what, works, found, "" if works else "Do not use this installation; please report it.")
+
+
+def _draws() -> bool:
+    """Whether a draw has the outcome that is certain: the second candidate is better by more than any noise."""
+    from dpselect import PermuteAndFlip
+
+    return PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select([0, 10**6]) == 1
+
+
+def _keeps_count() -> bool:
+    from dpselect import Ledger
+    from dpselect.accounting import PureEvent
+
+    with TemporaryDirectory() as folder, Ledger(f"sqlite:///{folder}/doctor.db") as ledger:
+        ledger.open_account("doctor", epsilon=1)
+        ledger.charge("doctor", PureEvent(epsilon=0.5))
+        return ledger.remaining("doctor") == 0.5 and bool(ledger.verify())
+
+
+def _libraries(what: str, modules: str, install: str) -> Finding:
+    """Whether these can be imported, and what to install if not."""
+    names = modules.split()
+    packages = [_PACKAGES.get(each, each) for each in names]
+    if missing := [package for package, each in zip(packages, names, strict=True) if not _imports(each)]:
+        remedy = f"in a checkout of dpselect: {os.path.basename(sys.executable)} -m pip install {install}"
+        return Finding(what, False, f"not installed: {', '.join(missing)}", remedy)
+    lack = _missing_java() if "pyspark" in names else ""
+    versions = (f"{package} {importlib.metadata.version(package)}" for package in packages)
+    return Finding(what, not lack, lack or ", ".join(versions))
+
+
+def _missing_java() -> str:
+    """Why Spark cannot start a Java of 17 or later: that of JAVA_HOME, else the one on the path; empty if it can."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else "java"
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+    except OSError:
+        return "no Java: install a JDK 17 or later, or set JAVA_HOME"
+    except subprocess.SubprocessError:
+        return "a Java that does not start"
+    version = said.partition('"')[2].partition(".")[0].partition('"')[0]
+    return "" if version.isdecimal() and int(version) >= 17 else f"a Java older than 17 ({version or 'unknown'})"
+
+
+def _imports(name: str) -> bool:
+    """Being installed is not enough: only importing a library shows that it is broken."""
+    with suppress(Exception), redirect_stdout(io.StringIO()):  # some say at length what they miss
+        importlib.import_module(name)
+        return True
+    return False

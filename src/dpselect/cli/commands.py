@@ -125,11 +125,10 @@ QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 
 _MODULES = {
     "check": "check columns",
-    "claims": "audit verify",
+    "claims": "audit verify doctor",
     "plan": "plan",
     "asking": "run serve",
     "ledger": "open show history limit close verify anchor backup",
-    "doctor": "doctor",
     "help": "completion",
 }
 """The other commands, by the module of their functions, which is imported when one is called or listed."""
