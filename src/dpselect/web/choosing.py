@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from inspect import signature
@@ -35,7 +35,7 @@ from dpselect.rows.files.source import named_kind
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.dataset import seen
 from dpselect.session.paying import Forecast
-from dpselect.web.forms import Field, Form, error_in_words, in_two
+from dpselect.web.forms import Field, Filled, Form, in_two
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Site
 
@@ -59,32 +59,12 @@ def home(pages: Pages, typed: Typed) -> Response:
     return pages.shown("home.html")
 
 
-@dataclass(slots=True)
-class Opened:
-    """A table that is being chosen, without a unit, and what was typed so far."""
+@dataclass(slots=True, kw_only=True)
+class Opened(Filled):
+    """A table that is being chosen, without a unit; its fields are the words of a format, and those of an account."""
 
-    site: Site
-    typed: Typed
-    words: list[Field]  # of a format that this kind of file has
     columns: list[str] = field(default_factory=list[str])  # none if the table cannot be read
     accounts: list[Account] | None = None  # open ones of the ledger in the folder; None: the command named one
-    errors: dict[str, str] = field(default_factory=dict[str, str])  # by the names of fields
-    limits: Sequence[Field] = tuple(map(Field, _OF_ACCOUNT))  # of a new account
-
-    def text(self, name: str) -> str:
-        """What an input shows."""
-        usual = {"epsilon": "1", "account_name": Path(self.site.shown_source).name.partition(".")[0]}
-        return self.typed.get(name, usual.get(name, ""))
-
-    @contextmanager
-    def noting(self, otherwise: str) -> Generator[None]:
-        """Keep the sentence of an error beside the field that it is about, or beside another."""
-        try:
-            yield
-        except SelectionError as error:
-            name = getattr(error, "name", "")
-            is_field = any(each.name == name for each in (*self.words, *self.limits))
-            self.errors[name if is_field else otherwise] = error_in_words(error)
 
 
 def tables(pages: Pages, typed: Typed) -> Response:
@@ -149,13 +129,14 @@ def _opened(pages: Pages, typed: Typed) -> Opened:
     _ = base.located  # before anything else is looked at
     kind = named_kind(base.source)
     words = [Field(each) for each in WORDS if kind is not None and each.name in kind.words]
-    opened = Opened(replace(base, unit=None), typed, words)
-    with opened.noting("source"):
-        given: dict[str, Any] = {
-            each.name: read(each.argument.kind, each.name, typed[each.name]) for each in words if typed.get(each.name)
-        }
-        opened.site = replace(opened.site, format=replace(base.format, **given))
-        opened.columns = [each.name for each in opened.site.columns]
+    fields = [*words, *(Field(each, part="account") for each in _OF_ACCOUNT)]
+    usual = {"epsilon": "1", "account_name": Path(base.shown_source).name.partition(".")[0]}
+    opened = Opened(site=replace(base, unit=None), fields=fields, typed={**usual, **typed})
+    opened.read_each(words)
+    if not opened.errors:
+        with opened.noting("source"):
+            opened.site = replace(opened.site, format=replace(base.format, **opened.arguments))
+            opened.columns = [each.name for each in opened.site.columns]
     if base.ledger is None:
         opened.accounts = []
         with suppress(SelectionError):  # said once it is to pay
@@ -185,7 +166,7 @@ def ask(pages: Pages, typed: Typed, question: str) -> Response:
     """The form of a question, empty, or as it was filled in for another answer."""
     asked = pages.asked.get(typed.get("from", ""))
     is_again = asked is not None and asked.form.about.name == question
-    form = _form(pages, question, asked.form.typed | {"site": ""} if asked is not None and is_again else None)
+    form = _form(pages, question, {**asked.form.typed, "site": ""} if asked is not None and is_again else None)
     return pages.shown("ask.html", form=form, plan=planned(form))
 
 

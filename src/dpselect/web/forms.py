@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 from dpselect import arguments, public
@@ -109,98 +112,49 @@ def fields_of(about: type[Question], site: Site) -> list[Field]:
     return [field_of(each, part) for part, held in listed.items() for each in held]
 
 
-@dataclass(slots=True)
-class Form:
-    """What was typed, read: the arguments of a question, or why there are none. All but these is by names of fields."""
+@dataclass(slots=True, kw_only=True)
+class Filled:
+    """Fields that were filled in, and what was read: arguments, or why there are none. All is by names of fields."""
 
-    about: type[Question]
     site: Site
-    fields: list[Field]
-    typed: dict[str, str]  # by the names of the inputs
-    arguments: dict[str, Any] = field(default_factory=dict[str, Any])  # without epsilon and what has its default
-    errors: dict[str, str] = field(default_factory=dict[str, str])  # "" for the whole question
+    fields: Sequence[Field]
+    typed: Mapping[str, str]  # by the names of the inputs
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    errors: dict[str, str] = field(default_factory=dict[str, str])  # "" for the whole
     missing: list[str] = field(default_factory=list[str])  # what is still needed
     understood: dict[str, str] = field(default_factory=dict[str, str])  # how each list was read
-    epsilon: float | None = None  # None: it is missing or wrong
-    people: int | None = None  # how many are supposed to be in the table
-
-    @classmethod
-    def read(cls, about: type[Question], site: Site, typed: Mapping[str, str] | None = None) -> Form:
-        """The form with what was typed into it, every field read by itself; by default as it is shown first."""
-        fields = fields_of(about, site)
-        typed = {each.name: each.default for each in fields} if typed is None else typed
-        names = ["site", *(part for each in fields for part in each.parts)]
-        form = cls(about, site, fields, {name: typed.get(name, "").strip() for name in names})
-        for each in fields:
-            form._read(each)
-        if form.typed["site"] not in ("", site.id):
-            form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
-        return form
 
     def text(self, name: str) -> str:
         """What an input shows."""
         return self.typed.get(name, "")
 
-    @property
-    def title(self) -> str:
-        """What it asks, in everyday words, with the arguments as far as they are known."""
-        given, name = self.arguments, self.about.name
-        if name == "top_k":
-            if not isinstance(k := given.get("k"), int):
-                return "What are the most common values?"  # its example asks for more
-            asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
-            counts = "how many have it" if k == 1 else "how many have each"
-            return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
-        if name == "quantiles" and given.get("levels", [0.25, 0.5, 0.75]) != [0.25, 0.5, 0.75]:
-            return "What are the quantiles?"
-        if name == "quantile" and isinstance(level := given.get("level"), float):
-            return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
-        return self.about.asks
-
-    def forecast(self, epsilon: float) -> Forecast | None:
-        """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
+    @contextmanager
+    def noting(self, otherwise: str = "") -> Generator[None]:
+        """Keep the sentence of an error beside the field that it is about, or beside another."""
         try:
-            return self.reply(self.site.dry(), epsilon)
+            yield
         except SelectionError as error:
-            self.fail(error)
-            return None
+            said = getattr(error, "name", "")
+            name = said if any(each.name == said for each in self.fields) else otherwise
+            if name and str(error).startswith(f"{name}=None:") and not self.text(name):
+                if name not in self.missing:  # the library has a default for it, which does not fit this table
+                    self.missing.append(name)
+            elif name or not self.missing:  # what is wrong with the whole may be that something is missing
+                self.errors.setdefault(name, error_in_words(error))
 
-    def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
-        """The reply of a `Dataset` or `DryRun`."""
-        given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": epsilon, **more}
-        return reply(data, self.about.name, given)
-
-    def fail(self, error: SelectionError) -> None:
-        """Keep the sentence of an error beside the field that it is about."""
-        name = getattr(error, "name", "")
-        name = name if any(each.name == name for each in self.fields) else ""
-        if name and str(error).startswith(f"{name}=None:") and not self.typed.get(name):
-            if name not in self.missing:  # the library has a default for it, which does not fit this table
-                self.missing.append(name)
-        elif name or not self.missing:  # what is wrong with the whole may be that something is missing
-            self.errors.setdefault(name, error_in_words(error))
-
-    def _read(self, each: Field) -> None:
-        """Read one field into the arguments, or note what is wrong with it."""
-        texts = [self.typed[part] for part in each.parts]
-        if any(len(text) > _LONGEST for text in texts):
-            self.errors[each.name] = f"Expected at most {_LONGEST:,} characters."
-        elif not all(texts):
-            if each.is_needed or any(texts):
+    def read_each(self, fields: Sequence[Field]) -> None:
+        """Read some of the fields, each by itself: into the arguments, or note what is wrong with it."""
+        for each in fields:
+            texts = [self.text(part) for part in each.parts]
+            if any(len(text) > _LONGEST for text in texts):
+                self.errors[each.name] = f"Expected at most {_LONGEST:,} characters."
+            elif all(texts):
+                with self.noting(each.name):
+                    self.arguments[each.name] = value = self._value(each, texts)
+                    if each.argument.names_members:
+                        self.understood[each.name] = said_back(each.name, value)
+            elif each.is_needed or any(texts):
                 self.missing.append(each.name)
-        else:
-            try:
-                value = self._value(each, texts)
-            except SelectionError as error:
-                self.errors[each.name] = error_in_words(error)
-                return
-            if each.name in ("epsilon", "people"):  # no arguments that the question is read with
-                setattr(self, each.name, value)
-                return
-            if each.argument.names_members:
-                self.understood[each.name] = said_back(each.name, value)
-            if value != each.argument.default and each.name not in ("candidates_as", "groups_as"):
-                self.arguments[each.name] = value
 
     def _value(self, each: Field, texts: list[str]) -> Any:
         """What was typed into a field, as the question takes it."""
@@ -235,30 +189,58 @@ class Form:
             return ()
 
 
-_LABELS = {
-    "k": "how many values",
-    "sum": "column to add up",
-    "candidates": "values to choose from",
-    "clip": "what one may add",
-    "level": "share below",
-    "levels": "shares below",
-    "bounds": "possible values",
-    "between": "only numbers between",
-    "by": "one answer for each",
-    "where": "only rows with",
-    "people": "how many people, about",
-    "usable_epsilon": "epsilon for the number of people",
-    "candidates_as": "type of the values",
-    "groups_as": "type of the groups",
-    "decimal": "decimal mark",
-    "thousands": "thousands mark",
-    "strip": "signs around numbers",
-    "as_date": "dates of timestamps",
-    "ignore_case": "ignore capitals",
-    "trim": "ignore blanks around text",
-    "header_row": "row of the names of columns",
-    "skip_lines": "lines above the names of columns",
-}
+@dataclass(slots=True, kw_only=True)
+class Form(Filled):
+    """The form of a question; what is not asked with it is no argument."""
+
+    about: type[Question]
+    epsilon: float | None = None  # None: it is missing or wrong
+    people: int | None = None  # how many are supposed to be in the table
+
+    @classmethod
+    def read(cls, about: type[Question], site: Site, typed: Mapping[str, str] | None = None) -> Form:
+        """The form with what was typed into it; by default as it is shown first."""
+        fields = fields_of(about, site)
+        typed = {each.name: each.default for each in fields} if typed is None else typed
+        names = ["site", *(part for each in fields for part in each.parts)]
+        read = {name: typed.get(name, "").strip() for name in names}
+        form = cls(about=about, site=site, fields=fields, typed=read)
+        form.read_each(fields)
+        besides = "epsilon", "people", "candidates_as", "groups_as"
+        form.epsilon, form.people, *_ = (form.arguments.pop(name, None) for name in besides)
+        if read["site"] not in ("", site.id):
+            form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
+        return form
+
+    @property
+    def title(self) -> str:
+        """What it asks, in everyday words, with the arguments as far as they are known."""
+        given, name = self.arguments, self.about.name
+        if name == "top_k":
+            if not isinstance(k := given.get("k"), int):
+                return "What are the most common values?"  # its example asks for more
+            asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
+            counts = "how many have it" if k == 1 else "how many have each"
+            return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
+        if name == "quantiles" and given.get("levels", [0.25, 0.5, 0.75]) != [0.25, 0.5, 0.75]:
+            return "What are the quantiles?"
+        if name == "quantile" and isinstance(level := given.get("level"), float):
+            return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
+        return self.about.asks
+
+    def forecast(self, epsilon: float) -> Forecast | None:
+        """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
+        with self.noting():
+            return self.reply(self.site.dry(), epsilon)
+        return None
+
+    def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
+        """The reply of a `Dataset` or `DryRun`."""
+        given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": epsilon, **more}
+        return reply(data, self.about.name, given)
+
+
+_LABELS: dict[str, str] = json.loads(files("dpselect.web").joinpath("labels.json").read_text(encoding="utf-8"))
 
 
 def label(name: str) -> str:
