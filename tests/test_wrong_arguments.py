@@ -255,9 +255,6 @@ def _ledger() -> dps.Ledger:
     return ledger
 
 
-OF_ARRAYS = {"bounded_range_renyi", "laplace_profile_renyi"}
-"""Formulas of NumPy arrays, whose errors are NumPy's."""
-
 PUBLIC = {"events", "levels", "marginals", "questions"}
 """Lists of public numbers, which errors may show."""
 
@@ -278,11 +275,7 @@ def walked() -> dict[str, Callable[[], Callable[..., Any]]]:
         for name in module.__all__:
             each, label = getattr(module, name), f"{module.__name__.rpartition('.')[2]}.{name}"
             is_class = isinstance(each, type)
-            if (
-                not callable(each)
-                or name in MADE_INSIDE | OF_ARRAYS
-                or (is_class and issubclass(each, (Exception, str)))
-            ):
+            if not callable(each) or name in MADE_INSIDE or (is_class and issubclass(each, (Exception, str))):
                 continue
             if label not in MAKERS or label == "dpselect.Ledger":
                 found[label] = functools.partial(getattr, module, name)

@@ -18,7 +18,7 @@ from dpselect.accounting import (
     PureEvent,
     compose,
 )
-from dpselect.accounting.filter import UNIT, Limits, Order, conversion, cost_of, nothing, orders_for
+from dpselect.accounting.filter import UNIT, Cost, Limits, Order, conversion, cost_of, orders_for
 from dpselect.checks import fraction_down
 from dpselect.ledger.accounts import cost_from
 
@@ -70,7 +70,7 @@ def test_costs_are_never_rounded_down() -> None:
             assert exact <= mp.mpf(units) / UNIT <= exact * (1 + mp.mpf(10) ** -9)
     assert cost_of(ComposedEvent(event=event, count=3), (2.0, 21.5)) == cost + cost + cost
     assert cost_from(cost.to_list()) == cost
-    assert nothing((2.0, 21.5)) + cost == cost
+    assert Cost(Fraction(0), Fraction(0), (0, 0)) + cost == cost
 
 
 @pytest.mark.parametrize(

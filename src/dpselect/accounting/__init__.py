@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from dpselect.accounting.composition import calibrate_rounds as calibrate_rounds
     from dpselect.accounting.composition import compose as compose
     from dpselect.accounting.composition import planned_epsilon as planned_epsilon
-    from dpselect.accounting.divergence import bounded_range_renyi as bounded_range_renyi
-    from dpselect.accounting.divergence import laplace_profile_renyi as laplace_profile_renyi
     from dpselect.accounting.events import ApproximateEvent as ApproximateEvent
     from dpselect.accounting.events import BoundedRangeEvent as BoundedRangeEvent
     from dpselect.accounting.events import ComposedEvent as ComposedEvent

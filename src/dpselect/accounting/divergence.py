@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,123 +24,104 @@ from dpselect.accounting.events import (
     PureEvent,
     SingleEvent,
 )
+from dpselect.checks import fraction_up
 
 FloatArray = NDArray[np.float64]
 
 RELATIVE_ERROR = 2.0**-48
 """Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
+_MARGIN = Fraction(1, 10**30)
+"""The same of forty decimal digits."""
 
-# Each function named ``_renyi`` takes an epsilon > 0 or several, shape ``(n, 1)``, and orders > 1, shape ``(m,)``; it
-# returns nats, shape ``(m,)`` or ``(n, m)``, rounded up by a bound on the rounding error.
 
+def renyi(kind: type[SingleEvent], ends: Sequence[FloatArray], orders: FloatArray) -> FloatArray:
+    r"""Rényi divergence, at each order, of the worst mechanism with the property of this kind of event, rounded up.
 
-def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
-    r"""Rényi divergence, at each order, of the worst :math:`\varepsilon`-bounded-range mechanism, rounded up.
-
-    The tight closed form, rewritten so that its large terms cancel in the formula instead of in floats: with
-    :math:`\ell(z) = \ln(\sinh(z/2)/(z/2))`,
-
-    .. math:: R_a = \frac{a\,\ell(a\varepsilon) - (a-1)\,\ell((a-1)\varepsilon) - \ell(\varepsilon)}{a-1}
-        \le \min\Bigl(\frac{a\varepsilon^2}{8},\ \varepsilon\Bigr).
+    The smallest of three bounds: a closed form, :math:`a\varepsilon^2` over a number, and :math:`\varepsilon`.
 
     Args:
-        epsilon: the range of the privacy loss, > 0; of several, shape ``(n, 1)``.
+        ends: the epsilon, > 0, or what is below and above; of several, each of shape ``(n, 1)``.
         orders: shape ``(m,)``, each > 1.
 
     Returns:
         Shape ``(m,)`` or ``(n, m)``, in nats.
-
-    Proof: ``proofs/top_k.md``.
-
-    >>> bounded_range_renyi(1.0, np.array([2.0, 8.0])).round(4)
-    array([0.2402, 0.6355])
     """
-    above_one = orders - 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        at_order = orders * log_sinhc(orders * epsilon)
-        below = above_one * log_sinhc(above_one * epsilon)
-        at_one = log_sinhc(np.asarray(epsilon))
-        value = (at_order - below - at_one) / above_one
-        error = RELATIVE_ERROR * (at_order + below + at_one) / above_one
-    return _limited(value + error, epsilon, orders, 8.0)
-
-
-def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
-    r"""Rényi divergence, at each order, of the Laplace mechanism at `epsilon`, rounded up.
-
-    .. math:: R_a = \frac{1}{a-1} \ln \frac{a\,e^{(a-1)\varepsilon} + (a-1)\,e^{-a\varepsilon}}{2a - 1}
-        \le \min\Bigl(\frac{a\varepsilon^2}{2},\ \varepsilon\Bigr).
-
-    Proof: ``proofs/noisy_max.md``.
-
-    >>> laplace_profile_renyi(1.0, np.array([2.0, 8.0])).round(4)
-    array([0.6191, 0.9102])
-    """
-    above_one = orders - 1.0
-    weight, other_weight = orders / (2.0 * orders - 1.0), above_one / (2.0 * orders - 1.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        value, error = _log_mean(weight, other_weight, above_one * epsilon, orders * epsilon)
-        closed = (value + RELATIVE_ERROR * error) / above_one
-    return _limited(closed, epsilon, orders, 2.0)
-
-
-def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
-    """Rényi divergence, at each order, of the logistic mechanism: ``proofs/composition.md``, claim 2."""
-    above_one = orders - 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        at_order = log_sinhc((2.0 * orders - 1.0) * epsilon)
-        at_one = log_sinhc(np.asarray(epsilon))
-        closed = (at_order - at_one + RELATIVE_ERROR * (at_order + at_one)) / above_one
-    return _limited(closed, epsilon, orders, 6.0)
-
-
-def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
-    r"""Rényi divergence, at each order, of the worst :math:`\varepsilon`-DP mechanism, rounded up.
-
-    :math:`\frac{1}{a-1} \ln(\cosh d + \tanh\frac{\varepsilon}{2} \sinh d)`, :math:`d = (a - 1)\varepsilon`.
-    Proof: ``proofs/composition.md``, claim 2.
-    """
-    above_one = orders - 1.0
-    slope = np.tanh(np.asarray(epsilon) / 2.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        d = above_one * epsilon
-        half = np.minimum(d, 1.0) / 2.0
-        small = np.log1p(2.0 * np.sinh(half) ** 2 + slope * np.sinh(2.0 * half))  # all terms positive
-        large = d + np.log1p((1.0 - slope) / 2.0 * np.expm1(-2.0 * d))
-        closed = np.where(d < 1.0, small, large) * (1.0 + RELATIVE_ERROR) / above_one
-    return _limited(closed, epsilon, orders, 2.0)
-
-
-def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, orders: FloatArray) -> FloatArray:
-    r"""Rényi divergence, at each order, of the worst pair with all losses from ``-below`` to ``above``, rounded up.
-
-    The pair has only the two losses at the ends, the upper one with :math:`p = (e^b - 1)/(e^b - e^{-c})` for :math:`b`
-    below and :math:`c` above. It is at most that for bounded range :math:`b + c`, and that for pure privacy at the
-    larger end. Proof: ``proofs/above_threshold.md``, claim 5.
-    """
-    b, c, above_one = np.asarray(below), np.asarray(above), orders - 1.0
-    width = np.nextafter(b + c, np.inf)
+    closed_form, part = _CLOSED.get(kind, _CLOSED[PureEvent])
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        p, q = np.expm1(-b) / np.expm1(-width), np.exp(-b) * (np.expm1(-c) / np.expm1(-width))
-        value, error = _log_mean(p, q, above_one * c, above_one * b)
-        closed = np.nan_to_num((value + 4.0 * RELATIVE_ERROR * error) / above_one, nan=np.inf, posinf=np.inf)
-    simple = np.minimum(bounded_range_renyi(width, orders), pure_renyi(np.maximum(b, c), orders))
+        value, error = closed_form(*ends, orders)
+        closed = np.nan_to_num((value + RELATIVE_ERROR * error) / (orders - 1.0), nan=np.inf, posinf=np.inf)
+        if kind is LossIntervalEvent:  # at most bounded range over the whole width, and pure privacy at the larger end
+            width, larger = np.nextafter(ends[0] + ends[1], np.inf), np.maximum(*ends)
+            simple = np.minimum(renyi(BoundedRangeEvent, [width], orders), renyi(PureEvent, [larger], orders))
+        else:
+            simple = np.minimum(orders * ends[0] * (ends[0] / part) * (1.0 + RELATIVE_ERROR), ends[0])
     return np.minimum(closed, simple)
 
 
-def _log_mean(p: FloatArray, q: FloatArray, up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
+# Each closed form returns the divergence times the order minus 1, and the terms that its rounding is relative to.
+Terms = tuple[FloatArray, FloatArray]
+
+
+def _bounded_range(epsilon: FloatArray, orders: FloatArray) -> Terms:
+    r"""The published one, rewritten so that its large terms cancel in the formula instead of in floats.
+
+    :math:`a\,\ell(a\varepsilon) - (a-1)\,\ell((a-1)\varepsilon) - \ell(\varepsilon)`, where
+    :math:`\ell(z) = \ln(\sinh(z/2)/(z/2))`. Proof: ``proofs/top_k.md``.
+    """
+    above_one, at_one = orders - 1.0, log_sinhc(epsilon)
+    at_order, below = orders * log_sinhc(orders * epsilon), above_one * log_sinhc(above_one * epsilon)
+    return at_order - below - at_one, at_order + below + at_one
+
+
+def _laplace(epsilon: FloatArray, orders: FloatArray) -> Terms:
+    r""":math:`\ln (a\,e^{(a-1)\varepsilon} + (a-1)\,e^{-a\varepsilon}) / (2a - 1)`. Proof: ``proofs/noisy_max.md``."""
+    above_one = orders - 1.0
+    weight, other_weight = orders / (2.0 * orders - 1.0), above_one / (2.0 * orders - 1.0)
+    return _log_mean(weight, other_weight, above_one * epsilon, orders * epsilon)
+
+
+def _logistic(epsilon: FloatArray, orders: FloatArray) -> Terms:
+    """Proof: ``proofs/composition.md``, claim 2."""
+    at_order, at_one = log_sinhc((2.0 * orders - 1.0) * epsilon), log_sinhc(epsilon)
+    return at_order - at_one, at_order + at_one
+
+
+def _pure(epsilon: FloatArray, orders: FloatArray) -> Terms:
+    r""":math:`\ln(\cosh d + \tanh\frac{\varepsilon}{2} \sinh d)`, :math:`d = (a - 1)\varepsilon`. Proof: the same."""
+    d, slope = (orders - 1.0) * epsilon, np.tanh(epsilon / 2.0)
+    half = np.minimum(d, 1.0) / 2.0
+    small = np.log1p(2.0 * np.sinh(half) ** 2 + slope * np.sinh(2.0 * half))  # all terms positive
+    value = np.where(d < 1.0, small, d + np.log1p((1.0 - slope) / 2.0 * np.expm1(-2.0 * d)))
+    return value, value
+
+
+def _loss_interval(below: FloatArray, above: FloatArray, orders: FloatArray) -> Terms:
+    r"""Of the pair of only the two losses at the ends, the upper one with :math:`(e^b - 1)/(e^b - e^{-c})`.
+
+    Here :math:`b` is `below`, and :math:`c` is `above`. Proof: ``proofs/above_threshold.md``, claim 5.
+    """
+    width, above_one = np.nextafter(below + above, np.inf), orders - 1.0
+    p, q = np.expm1(-below) / np.expm1(-width), np.exp(-below) * (np.expm1(-above) / np.expm1(-width))
+    value, error = _log_mean(p, q, above_one * above, above_one * below)
+    return value, 4.0 * error
+
+
+_CLOSED: dict[type[SingleEvent], tuple[Callable[..., Terms], float]] = {
+    BoundedRangeEvent: (_bounded_range, 8.0),
+    LaplaceProfileEvent: (_laplace, 2.0),
+    LogisticProfileEvent: (_logistic, 6.0),
+    LossIntervalEvent: (_loss_interval, 0.0),
+    PureEvent: (_pure, 2.0),
+}
+"""Of each property, its closed form, and what :math:`a\\varepsilon^2` is divided by; all others count as pure."""
+
+
+def _log_mean(p: FloatArray, q: FloatArray, up: FloatArray, down: FloatArray) -> Terms:
     """``ln(p e^up + q e^-down)`` for weights that sum to 1, and the terms that its rounding is relative to."""
     rise, fall = p * np.expm1(up), q * np.expm1(-down)
     small, small_error = np.log1p(rise + fall), rise - fall  # both terms, before they cancel
     large, large_error = up + np.log(p + q * np.exp(-(up + down))), up + 1.0 - np.log(p)
     return np.where(up < 1.0, small, large), np.where(up < 1.0, small_error, large_error)
-
-
-def _limited(closed: FloatArray, epsilon: float | FloatArray, orders: FloatArray, part: float) -> FloatArray:
-    r"""The smallest of three valid bounds: a closed form, :math:`a\varepsilon^2` over `part`, :math:`\varepsilon`."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        simple = np.minimum(orders * epsilon * (epsilon / part) * (1.0 + RELATIVE_ERROR), epsilon)
-    return np.minimum(np.nan_to_num(closed, nan=np.inf, posinf=np.inf), simple)
 
 
 def log_sinhc(z: FloatArray) -> FloatArray:
@@ -152,42 +135,37 @@ def log_sinhc(z: FloatArray) -> FloatArray:
     return np.where(z <= 4.0, np.log1p(tail), large)
 
 
-_RENYI: dict[type[SingleEvent], Callable[..., FloatArray]] = {
-    BoundedRangeEvent: bounded_range_renyi,
-    LaplaceProfileEvent: laplace_profile_renyi,
-    LogisticProfileEvent: logistic_profile_renyi,
-    LossIntervalEvent: loss_interval_renyi,
-}
-"""The divergence of the worst mechanism with each property; of all others, while they do not fail, `pure_renyi`."""
-
-
 _AT_ONCE = 2**17
 """Number of divergences evaluated together, so that they stay in the processor's cache."""
 
 
 def _ends(event: SingleEvent) -> tuple[float, ...]:
-    """The arguments of its divergence; in reverse, those with the roles of both data sets exchanged."""
+    """What the divergence depends on; in reverse, it is that with the roles of both data sets exchanged."""
     return (event.below, event.above) if isinstance(event, LossIntervalEvent) else (event.epsilon,)
 
 
 def divergences_of(event: SingleEvent, orders: FloatArray) -> FloatArray:
-    """The divergence at each order of the worst mechanism with the property of `event`, in the worse direction."""
-    renyi, ends = _RENYI.get(type(event), pure_renyi), _ends(event)
-    return np.maximum(renyi(*ends, orders), renyi(*ends[::-1], orders))
+    """The divergence at each order of the worst mechanism with the property of `event`, in the worse direction.
+
+    >>> divergences_of(BoundedRangeEvent(epsilon=1.0), np.array([2.0, 8.0])).round(4)
+    array([0.2402, 0.6355])
+    """
+    ends = np.array(_ends(event))
+    return np.maximum(renyi(type(event), [*ends], orders), renyi(type(event), [*ends[::-1]], orders))
 
 
 class Divergences:
     """Call it with orders, shape ``(m,)``: it returns the total divergence at each, rounded up, shape ``(m,)``."""
 
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
-        self._parts: list[tuple[Callable[..., FloatArray], FloatArray, FloatArray]] = []
+        self._parts: list[tuple[type[SingleEvent], FloatArray, FloatArray]] = []
         self._known: tuple[FloatArray, FloatArray] | None = None
         kinds = {type(event) for event in counts}
         self._directions = (1, -1) if LossIntervalEvent in kinds else (1,)
         for kind in kinds:
             alike = [(*_ends(event), float(count)) for event, count in counts.items() if type(event) is kind]
             *ends, times = np.array(alike).T
-            self._parts.append((_RENYI.get(kind, pure_renyi), np.array(ends), np.nextafter(times, np.inf)))
+            self._parts.append((kind, np.array(ends), np.nextafter(times, np.inf)))
 
     def __call__(self, orders: FloatArray) -> FloatArray:
         if self._known is not None and np.array_equal(self._known[0], orders):
@@ -203,11 +181,11 @@ class Divergences:
         total = np.zeros_like(orders)
         rows = max(1, _AT_ONCE // max(1, len(orders)))
         with np.errstate(over="ignore", invalid="ignore"):
-            for renyi, ends, times in self._parts:
+            for kind, ends, times in self._parts:
                 error = 1.0 + (len(times) + 8) * 2.0**-52
                 for start in range(0, len(times), rows):
                     some = ends[::direction, start : start + rows, np.newaxis]
-                    part = times[start : start + rows] @ renyi(*some, orders)
+                    part = times[start : start + rows] @ renyi(kind, [*some], orders)
                     total = (total + part * error) * (1.0 + 2.0**-52)
         return total
 
@@ -221,32 +199,26 @@ def rho_of(event: SingleEvent) -> float:
     >>> [round(rho_of(kind(epsilon=1.0)), 3) for kind in (BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent)]
     [0.123, 0.164, 0.368]
     """
-    epsilon, error = event.epsilon, 0.0
-    square = epsilon * epsilon
-    match event:
-        case BoundedRangeEvent() if epsilon < 0.1:  # series alternate, their terms fall, the last one kept is positive
-            value = square / 8.0 * (1.0 - square / 72.0 * (1.0 - square / 45.0))
-        case BoundedRangeEvent():
-            minus_log_y = epsilon - math.log(epsilon) + math.log1p(-math.exp(-epsilon))
-            value = epsilon * math.exp(-epsilon) / -math.expm1(-epsilon) - 1.0 + minus_log_y
-            error = 2.0**-50 * (1.0 + epsilon + abs(math.log(epsilon)))
-        case LogisticProfileEvent() if epsilon < 0.1:
-            value = square / 6.0 * (1.0 - square / 60.0 * (1.0 - square / 42.0))
-        case LogisticProfileEvent():
-            value, error = epsilon / math.tanh(epsilon / 2.0) - 2.0, 2.0**-50 * (2.0 + epsilon)
-        case LaplaceProfileEvent() if epsilon < 0.03:
-            rest = 1.0 - epsilon / 4.0 * (1.0 - epsilon / 5.0 * (1.0 - epsilon / 6.0))
-            value = square / 2.0 * (1.0 - epsilon / 3.0 * rest)
-        case LaplaceProfileEvent():
-            value, error = epsilon + math.expm1(-epsilon), 2.0**-50 * (1.0 + epsilon)
-        case PureEvent():
-            value = epsilon * math.tanh(epsilon / 2.0)
-        case LossIntervalEvent():
-            width = math.nextafter(event.below + event.above, math.inf)
-            return min(rho_of(BoundedRangeEvent(epsilon=width)), rho_of(PureEvent(epsilon=epsilon)))
-        case _:
-            return math.inf
-    return math.nextafter(value * (1.0 + RELATIVE_ERROR) + error, math.inf)
+    epsilon = Decimal(event.epsilon)
+    # Terms cancel to about epsilon^2, after differences of about epsilon: forty digits are left.
+    with localcontext(Context(prec=40 + 3 * max(0, -epsilon.adjusted()))):
+        small = (-epsilon).exp()
+        match event:
+            case BoundedRangeEvent():
+                odds = epsilon * small / (1 - small)
+                value = odds - 1 + epsilon - epsilon.ln() + (1 - small).ln()
+            case LogisticProfileEvent():
+                value = epsilon * (1 + small) / (1 - small) - 2
+            case LaplaceProfileEvent():
+                value = epsilon + small - 1
+            case PureEvent():
+                value = epsilon * (1 - small) / (1 + small)
+            case LossIntervalEvent():
+                width = math.nextafter(event.below + event.above, math.inf)
+                return min(rho_of(BoundedRangeEvent(epsilon=width)), rho_of(PureEvent(epsilon=event.epsilon)))
+            case _:
+                return math.inf
+    return fraction_up(Fraction(value) * (1 + _MARGIN))
 
 
 _LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
@@ -257,7 +229,16 @@ Divergence = Callable[[FloatArray], FloatArray]
 
 def best_epsilon(divergence: Divergence, delta: float) -> float:
     """The smallest epsilon, at `delta` > 0, that an order gives, rounded up."""
-    return max(0.0, _smallest(lambda orders: epsilons(divergence(orders), orders, delta=delta)))
+
+    def epsilons(orders: FloatArray) -> FloatArray:
+        total, above_one = divergence(orders), orders - 1.0  # of the order as rounded
+        with np.errstate(over="ignore"):
+            gain = np.log1p(-1.0 / orders)
+            price = -(math.log(delta) + np.log(orders)) / above_one
+            error = RELATIVE_ERROR * (total - gain + (np.log(orders) - math.log(delta)) / above_one)
+            return total + gain + price + error
+
+    return max(0.0, _smallest(epsilons))
 
 
 def best_delta(divergence: Divergence, epsilon: float) -> float:
@@ -285,16 +266,6 @@ def _smallest(of_orders: Divergence) -> float:
         low, high = candidates[max(best - 1, 0)], candidates[min(best + 1, candidates.size - 1)]
         candidates = low + (high - low) * np.linspace(0.0, 1.0, 33)
     return smallest
-
-
-def epsilons(divergences: FloatArray, orders: FloatArray, *, delta: float) -> FloatArray:
-    """Epsilon at `delta` by the divergence at each order, rounded up."""
-    above_one = orders - 1.0  # of the order as rounded
-    with np.errstate(over="ignore"):
-        gain = np.log1p(-1.0 / orders)
-        price = -(math.log(delta) + np.log(orders)) / above_one
-        error = RELATIVE_ERROR * (divergences - gain + (np.log(orders) - math.log(delta)) / above_one)
-        return divergences + gain + price + error
 
 
 _MOST_GROWTH = math.log(2.0**16)

@@ -54,10 +54,6 @@ class Cost:
         return [str(self.pure), str(self.delta), " ".join(map(str, self.renyi))]
 
 
-def nothing(orders: tuple[float, ...]) -> Cost:
-    return Cost(Fraction(0), Fraction(0), (0,) * len(orders))
-
-
 @functools.lru_cache(maxsize=4096)
 def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
     """The cost of `event` to an account with these orders.
@@ -166,7 +162,7 @@ class Limits:
     @property
     def nothing(self) -> Cost:
         """The total of no events."""
-        return nothing(tuple(each.order for each in self.orders))
+        return Cost(Fraction(0), Fraction(0), (0,) * len(self.orders))
 
     def cost(self, event: Event) -> Cost:
         """What `event` costs, whatever came before."""
@@ -277,14 +273,6 @@ class Filter:
     def basic(self) -> float:
         """The sum of all epsilons so far, rounded up; rounds planned together count as they were planned."""
         return fraction_up(self._spent[0].pure)
-
-    @property
-    def share(self) -> float:
-        """The part of the limit that is used, from 0 to 1, by the bound that has the most left."""
-        total, limits = self._spent[0], self._limits
-        left = [self._limit - conversion(each, limits.delta - limits.set_aside) for each in limits.orders]
-        by_order = (Fraction(used, UNIT) / most for used, most in zip(total.renyi, left, strict=True) if most > 0)
-        return float(min(total.pure / self._limit, *by_order, Fraction(1)))
 
     def _after(self, event: Event | Run) -> tuple[Cost, Run | None]:
         total, run = self._spent  # one state, even if other threads add events meanwhile
