@@ -15,7 +15,7 @@ import numpy as np
 
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
-from dpselect.mechanisms.seeding import key_of_a_choice
+from dpselect.mechanisms.numbers import key_of_a_choice
 from dpselect.rows.columns import Holds, Progress
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
 from dpselect.rows.duckdb.cells import Cell
