@@ -232,7 +232,7 @@ def test_where_a_search_begins_does_not_change_what_it_finds(first: int) -> None
             asked.append(count)
             return count >= first
 
-        assert first_count(holds, lambda count, rough=rough: count >= rough) == first
+        assert first_count(holds, near=rough) == first
         if rough == first < LARGEST_COUNT:
             assert len(asked) <= 2
     assert first_count(lambda count: False) == LARGEST_COUNT

@@ -18,12 +18,13 @@ from dpselect.accounting.divergence import best_epsilon, largest_fitting
 from dpselect.checks import fraction_up, positive_count, probability, whole_bounds, whole_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
-from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, exp_minus_at_most, first_count, log_of
+from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, exp_minus_at_most, first_count
 from dpselect.mechanisms.scores import ScoresLike, native_values
 from dpselect.privacy import Neighbours
 
 _MACHINE = (-(2**63), 2**63 - 1)
 _BITS = 60
+_SMALLEST = math.ulp(0.0)
 _POINTS = 4096
 
 
@@ -105,12 +106,7 @@ class WholeNoise(MechanismValue, abc.ABC):
 
     def first_noise(self, share: Fraction) -> int:
         """The smallest number >= 1 whose `tail_bound` is at most `share`; at most 2^63 - 1."""
-        wanted = log_of(share)
-        return first_count(lambda noise: self.tail_bound(noise) <= share, lambda noise: self._about(noise) <= wanted)
-
-    @abc.abstractmethod
-    def _about(self, noise: int) -> float:
-        """About the logarithm of `tail_bound`, in doubles: says only where to look first."""
+        return first_count(lambda noise: self.tail_bound(noise) <= share, near=self.one_sided_bound(float(share)) + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,9 +233,6 @@ class GeometricMechanism(WholeNoise, HasScale):
 
     def reaches(self, noise: int) -> float:
         return float(self._noise_up_to(-noise))
-
-    def _about(self, noise: int) -> float:
-        return -noise * self._rate - math.log1p(math.exp(-self._rate))
 
     @property
     def _rate(self) -> float:
@@ -378,13 +371,11 @@ class DiscreteGaussianMechanism(WholeNoise):
         return min(alone, math.floor(math.sqrt(spread) * (1.0 + 1e-9)))
 
     def one_sided_bound(self, failure: float) -> int:
-        from scipy import stats  # not loaded with the package, because draws do not need it
+        from statistics import NormalDist  # not loaded with the package, because draws do not need it
 
-        return max(0, math.ceil(self.scale * float(stats.norm.isf(failure)) * (1.0 + 1e-9)))
+        return max(0, math.ceil(-self.scale * NormalDist().inv_cdf(failure) * (1.0 + 1e-9)))
 
     def difference_bound(self, difference: int) -> float:
-        from scipy import stats
-
         variance = self.variance
         by_moments = -((difference + 1) ** 2) / (4.0 * variance)
         total = max(math.sqrt(2.0 * math.pi * variance), 1.0 + 2.0 * math.exp(-1.0 / (2.0 * variance)))
@@ -395,7 +386,7 @@ class DiscreteGaussianMechanism(WholeNoise):
             else 1.0 + 2.0 * sum(math.exp(-(x**2) / variance) for x in range(1, 12))
         )
         factor = math.log(2.0 * math.sqrt(math.pi * variance) * weights) - 2.0 * math.log(total)
-        by_normal = factor + float(stats.norm.logsf(difference / math.sqrt(2.0 * variance)))
+        by_normal = factor + math.log(max(math.erfc(difference / (2.0 * math.sqrt(variance))) / 2.0, _SMALLEST))
         least = min(by_moments, by_normal)
         return least + 1e-9 * (1.0 + abs(least))
 
@@ -412,12 +403,6 @@ class DiscreteGaussianMechanism(WholeNoise):
         least = max(noise, -reach)
         beyond = float(self.pmf(0, (least if least > 0 else 1 - least) + np.arange(reach)).sum())
         return beyond if least > 0 else 1.0 - beyond
-
-    def _about(self, noise: int) -> float:
-        twice = 2.0 * self.variance
-        kept = -math.expm1(-(2.0 * noise + 1.0) / twice)
-        total = max(math.sqrt(math.pi * twice), 1.0 + 2.0 * math.exp(-1.0 / twice))
-        return -float(noise) * noise / twice - (math.log(kept) + math.log(total) if kept > 0.0 else 0.0)
 
 
 def affordable_rho(epsilon: float, delta: float) -> float:

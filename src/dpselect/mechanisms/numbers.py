@@ -171,16 +171,16 @@ Enclosed = tuple[Fraction, Fraction]
 """A lower and an upper bound of a real number."""
 
 
-def first_count(holds: Callable[[int], bool], roughly: Callable[[int], bool] | None = None) -> int:
+def first_count(holds: Callable[[int], bool], near: float | Fraction = 1) -> int:
     """The smallest count >= 1 for which something `holds` that then holds for all larger ones; at most `LARGEST_COUNT`.
 
-    Where the cheaper `roughly` changes, `holds` is asked first; it alone decides. For ``proofs/partition_selection.md``
-    and ``proofs/stop_candidate.md``.
+    The search begins at `near`; `holds` alone decides. For ``proofs/partition_selection.md`` and
+    ``proofs/stop_candidate.md``.
 
     >>> first_count(lambda count: count * count > 50)
     8
     """
-    near, step = 1 if roughly is None else first_count(roughly), 1
+    near, step = max(1, int(min(near, LARGEST_COUNT))), 1
     if near == LARGEST_COUNT or holds(near):
         while near > step and holds(near - step):
             step *= 2

@@ -167,8 +167,8 @@ class StopCandidate(UnlistedValues):
         allowed = (1 - least) / (least * self._base)
         if allowed >= 1:
             return 1
-        rate, distance = self._rate, -log_of(allowed)
-        more = first_count(lambda n: exp_minus_at_most(n * rate) <= allowed, lambda n: n * float(rate) >= distance)
+        rate, distance = self._rate, Fraction(-log_of(allowed))
+        more = first_count(lambda n: exp_minus_at_most(n * rate) <= allowed, near=distance / rate)
         return min(more + 1, LARGEST_COUNT)
 
     def select(self, counts: ScoresLike) -> IntArray:
