@@ -9,7 +9,7 @@ import pytest
 from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
-from dpselect.mechanisms.threshold_counts import _fewest
+from dpselect.mechanisms.noisy_counts import _fewest
 from dpselect.planning import naming_noise, unknown_noise
 
 PRICE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}

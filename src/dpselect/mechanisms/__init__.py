@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.mechanism import Mechanism as Mechanism
     from dpselect.mechanisms.noise import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from dpselect.mechanisms.noise import GeometricMechanism as GeometricMechanism
+    from dpselect.mechanisms.noisy_counts import GaussianThresholdCounts as GaussianThresholdCounts
+    from dpselect.mechanisms.noisy_counts import NoisyOrder as NoisyOrder
+    from dpselect.mechanisms.noisy_counts import OrderNoise as OrderNoise
+    from dpselect.mechanisms.noisy_counts import ThresholdCounts as ThresholdCounts
+    from dpselect.mechanisms.noisy_counts import left_for_selection as left_for_selection
+    from dpselect.mechanisms.noisy_counts import order_noise as order_noise
     from dpselect.mechanisms.noisy_max import PartialSelection as PartialSelection
     from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
     from dpselect.mechanisms.noisy_max import Winner as Winner
-    from dpselect.mechanisms.noisy_order import NoisyOrder as NoisyOrder
-    from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
-    from dpselect.mechanisms.noisy_order import left_for_selection as left_for_selection
-    from dpselect.mechanisms.noisy_order import order_noise as order_noise
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
+    from dpselect.mechanisms.partition_selection import StopCandidate as StopCandidate
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism
@@ -39,9 +42,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantileMechanism as QuantileMechanism
     from dpselect.mechanisms.quantiles import QuantilesMechanism as QuantilesMechanism
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
-    from dpselect.mechanisms.threshold_counts import GaussianThresholdCounts as GaussianThresholdCounts
-    from dpselect.mechanisms.threshold_counts import StopCandidate as StopCandidate
-    from dpselect.mechanisms.threshold_counts import ThresholdCounts as ThresholdCounts
     from dpselect.mechanisms.top_k import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
     from dpselect.mechanisms.top_k import TopKSet as TopKSet

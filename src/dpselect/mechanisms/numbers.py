@@ -374,7 +374,7 @@ seeded_draws = _core.seeded_draws
 
 
 def refuse_seeded() -> None:
-    """Refuse to charge a ledger in a seeded block."""
+    """Refuse to charge a ledger in a seeded block, of which nothing is claimed: ``proofs/exact_sampling.md``."""
     if _core.seeded_draws()[0]:
         expected = "no seeded block, because a ledger counts private releases"
         raise InvalidParameterError("ledger", Shown("<a charge within dpselect.testing.seeded>"), expected)

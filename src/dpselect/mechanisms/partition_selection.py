@@ -1,34 +1,40 @@
-"""Which of the values that occur may be named: optimal partition selection, with exact coins."""
+"""Values that nobody listed: named by exact coins of the best probabilities, or drawn until a stop candidate."""
 
 from __future__ import annotations
 
 import abc
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from dpselect.accounting import ApproximateEvent
+from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.checks import fraction_down, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.noise import whole_values
 from dpselect.mechanisms.numbers import (
+    LARGEST_COUNT,
     Enclosed,
     IntArray,
     exp_minus,
+    exp_minus_at_most,
     exp_minus_in_digits,
     first_count,
     heads,
     log_in_digits,
+    log_of,
     uniform_subset,
 )
 from dpselect.mechanisms.scores import ScoresLike
 from dpselect.privacy import Neighbours
 
 _GUARD_BITS = 64
+MOST_ANSWERS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +216,78 @@ class PartitionSelection(UnlistedValues):
             bounds = partial(self._law.bounds, max(count, 0))
             named.append(places[uniform_subset(places.size, heads(bounds, places.size))])
         return np.sort(np.concatenate(named))
+
+
+_FEW = 2  # up to so many rounds, none of delta is spent on their composition: it would gain less than it takes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopCandidate(UnlistedValues):
+    r"""Draws up to `k` values, the most common first, among those that occur and a candidate that ends the answer.
+
+    Each round draws by the exponential mechanism: a value of c units has the weight :math:`e^{c/b}`, the stop candidate
+    :math:`e^{1/b} m/\delta_1`, where m is `max_values_per_unit`. So any of the m values that only one unit has is drawn
+    before it with probability :math:`\delta_1` at most. How many units a value needs grows with k and only with the
+    logarithm of m. For up to two values :math:`\delta_1` is delta; for more, half of it is left to compose the rounds.
+
+    Args:
+        k: the largest number of values, at most 10,000,000.
+
+    Proof: ``proofs/stop_candidate.md``. Source: Durfee & Rogers (2019), with other constants.
+
+    >>> StopCandidate(k=3, epsilon=1.0, delta=1e-6, max_values_per_unit=1000).select([1000, 0, 3000]).tolist()
+    [2, 0]
+    """
+
+    k: int
+    stop_delta: float = field(init=False, compare=False)
+    rounds: ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        UnlistedValues.__post_init__(self)
+        self._set(k=positive_count(self.k, "k", at_most=MOST_ANSWERS))
+        stopping = self.delta if self.k <= _FEW else self.delta / 2.0 or self.delta
+        self._set(stop_delta=stopping)
+        left = fraction_down(Fraction(self.epsilon) - self.k * Fraction(stopping))
+        if not left > 0.0:
+            raise InvalidParameterError("epsilon", self.epsilon, f"more than k={self.k} times a part of delta")
+        each = calibrate_rounds(epsilon=left, delta=self.delta - stopping, count=self.k)
+        is_monotonic = self.neighbours is Neighbours.ADD_REMOVE
+        common: dict[str, Any] = {"sensitivity": 1.0, "monotonic": is_monotonic, "neighbours": self.neighbours}
+        self._set(rounds=ExponentialMechanism(epsilon=each, **common))
+
+    def probability(self, count: int) -> float:
+        """That of being drawn before "stop"; others may be the first k."""
+        if whole_number(count, "count") <= 0:
+            return 0.0
+        gained = min(count - 1, 2**62) * float(self._rate)
+        odds = math.log(self.max_values_per_unit) - math.log(self.stop_delta) - gained
+        return 1.0 / (1.0 + math.exp(odds)) if odds < 700.0 else 0.0
+
+    def count_needed(self, chance: float) -> int:
+        least = Fraction(probability(chance, "chance"))
+        allowed = (1 - least) / (least * self._base)
+        if allowed >= 1:
+            return 1
+        rate, distance = self._rate, Fraction(-log_of(allowed))
+        more = first_count(lambda n: exp_minus_at_most(n * rate) <= allowed, near=distance / rate)
+        return min(more + 1, LARGEST_COUNT)
+
+    def select(self, counts: ScoresLike) -> IntArray:
+        """Draw up to `k` values, in the order of the positions returned: fewer if "stop" was drawn."""
+        numbers = whole_values(counts)
+        (occurring,) = np.nonzero(numbers > 0)
+        # As claim 2 of the proof has it: "stop" is the last candidate, and all weights are doubles.
+        weights = np.append(np.full(occurring.size, self.stop_delta), float(self.max_values_per_unit))
+        order = replace(self.rounds, weights=weights).peel(np.append(numbers[occurring], 1), min(self.k, weights.size))
+        return occurring[order[: np.argmax(order == occurring.size)] if occurring.size in order else order]
+
+    @property
+    def _rate(self) -> Fraction:
+        """1/b."""
+        return Fraction(self.rounds.epsilon) / (1 if self.rounds.monotonic else 2)
+
+    @property
+    def _base(self) -> Fraction:
+        """The weight of "stop" for each of a value that one unit has."""
+        return self.max_values_per_unit / Fraction(self.stop_delta)

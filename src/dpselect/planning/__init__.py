@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms.noisy_order import OrderNoise as OrderNoise
-    from dpselect.mechanisms.noisy_order import order_noise as order_noise
-    from dpselect.mechanisms.threshold_counts import naming_noise as naming_noise
-    from dpselect.mechanisms.threshold_counts import unknown_noise as unknown_noise
+    from dpselect.mechanisms.noisy_counts import OrderNoise as OrderNoise
+    from dpselect.mechanisms.noisy_counts import naming_noise as naming_noise
+    from dpselect.mechanisms.noisy_counts import order_noise as order_noise
+    from dpselect.mechanisms.noisy_counts import unknown_noise as unknown_noise
     from dpselect.planning.curves import epsilon_for as epsilon_for
     from dpselect.planning.curves import error_curve as error_curve
     from dpselect.planning.optimal import optimal_error as optimal_error

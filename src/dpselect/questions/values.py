@@ -17,7 +17,7 @@ from dpselect.questions.question import Columns, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, counted
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms.threshold_counts import UnlistedNoise
+    from dpselect.mechanisms.noisy_counts import UnlistedNoise
 
 
 class Unlisted(Question):
@@ -130,7 +130,7 @@ class Values(Unlisted, name="values"):
 
     @cached_property
     def chosen(self) -> UnlistedNoise:
-        from dpselect.mechanisms.threshold_counts import naming_noise
+        from dpselect.mechanisms.noisy_counts import naming_noise
 
         return naming_noise(**self.price)
 
@@ -177,7 +177,7 @@ class TopUnknown(Unlisted, name="top_unknown"):
 
     @cached_property
     def chosen(self) -> UnlistedNoise:
-        from dpselect.mechanisms.threshold_counts import unknown_noise
+        from dpselect.mechanisms.noisy_counts import unknown_noise
 
         return unknown_noise(self.k, with_counts=self.with_counts, **self.price)
 
