@@ -26,7 +26,6 @@ from dpselect.mechanisms.numbers import Law, scale_of
 from dpselect.mechanisms.scores import (
     Candidate,
     Gaps,
-    ScoreRows,
     ScoresLike,
     checked_candidates,
     finite_scores,
@@ -391,7 +390,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._sampler.select_many(native_scores(scores), size)
 
-    def select_rows(self, matrix: ScoreRows) -> NDArray[np.int64]:
+    def select_rows(self, matrix: ScoresLike) -> NDArray[np.int64]:
         """Draw one index for each row of a matrix, independently of each other, *each* at the cost of `epsilon`.
 
         Long matrices are drawn from on all cores. All rows together cost as many selections as there are rows that one

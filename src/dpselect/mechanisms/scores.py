@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Number
-from typing import Any, Literal, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,33 +23,20 @@ from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidPar
 from dpselect.mechanisms.numbers import FloatArray
 
 
-class SupportsArrowArray(Protocol):  # pyarrow ``Array``
-    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+class SupportsArrow(Protocol):
+    """Vectors of libraries that NumPy cannot read, but Arrow can."""
 
-
-class SupportsArrowStream(Protocol):  # pyarrow ``ChunkedArray``, Polars ``Series``
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-class SupportsToNumpy(Protocol):  # pandas ``Series`` and ``Index``
-    def to_numpy(self) -> npt.NDArray[Any]: ...
-
-
-ScoresLike = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+ScoresLike = npt.ArrayLike | SupportsArrow
 """What ``scores`` may be: one-dimensional, of real numbers, from NumPy, Arrow, pandas, Polars or plain Python."""
-
-ScoreRows = ScoresLike
-"""What ``matrix`` may be: the same in two dimensions, one row for each selection."""
 
 NumericArray = npt.NDArray[np.float64] | npt.NDArray[np.int64] | npt.NDArray[np.uint64]
 
-Named = Literal["scores", "matrix"]
-
 _ONE_ROW = "For one selection use select."
-_EXPECTED = {
-    "scores": "a one-dimensional array of float64, float32 or integers",
-    "matrix": "a two-dimensional array of float64, float32 or integers",
-}
+_EXPECTED = "a one-dimensional array of float64, float32 or integers"
+_EVERY = "a score for every candidate"
 _EXACT_IN_DOUBLE = 2**53
 _NOT_VECTORS: Any = (str, bytes, bytearray, Mapping, Set)
 EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
@@ -62,31 +49,47 @@ def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
     Raises:
         InvalidScoresError: not one-dimensional, not real numbers, nulls among them, or not representable exactly.
     """
-    return _native_of(scores, "scores")
+    return _native(scores, dimensions=1)
 
 
-def native_rows(matrix: ScoreRows) -> npt.NDArray[Any]:
+def native_rows(matrix: ScoresLike) -> npt.NDArray[Any]:
     """The same of a two-dimensional `matrix`."""
-    return _native_of(matrix, "matrix")
+    try:
+        return _native(matrix, dimensions=2)
+    except InvalidScoresError as refused:
+        raise named_matrix(refused) from None
 
 
-def _native_of(given: Any, name: Named) -> npt.NDArray[Any]:
-    if isinstance(given, np.ndarray):
-        return _native(cast("npt.NDArray[Any]", given), name)
+def _native(given: Any, *, dimensions: int) -> npt.NDArray[Any]:
+    """An array itself if the core reads it in place, else an exact native copy."""
     kind = type(cast(object, given)).__name__
-    is_pandas = hasattr(given, "iloc")  # its conversion to Arrow may fail with an error that quotes values
+    # The conversion of pandas to Arrow may fail with an error that quotes values.
     is_arrow = hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")
-    if name == "scores" and is_arrow and not is_pandas:
-        return _native(_from_arrow(given))
-    if isinstance(given, _NOT_VECTORS) or not hasattr(given, "__len__"):
-        raise _refusal(kind, name=name)
-    if isinstance(given, Sequence) and not isinstance(given, _BUFFERS):
+    if isinstance(given, np.ndarray):
+        found = cast("npt.NDArray[Any]", given)
+    elif is_arrow and not hasattr(given, "iloc") and dimensions == 1:
+        found = _from_arrow(given)
+    elif isinstance(given, _NOT_VECTORS) or not hasattr(given, "__len__"):
+        raise _refusal(kind)
+    elif isinstance(given, Sequence) and not isinstance(given, _BUFFERS):
         members = cast("Sequence[Any]", given)
-        return _from_numbers(members) if name == "scores" else _from_lists(members)
-    converted = to_numpy(given)
-    if converted is None:
-        raise _refusal(kind, name=name)
-    return _native(converted, name)
+        return _from_numbers(members) if dimensions == 1 else _from_lists(members)
+    elif (converted := to_numpy(given)) is None:
+        raise _refusal(kind)
+    else:
+        found = converted
+    kind, itemsize = found.dtype.kind, found.dtype.itemsize
+    if found.ndim != dimensions:
+        raise _refusal(f"{type(found).__name__} of shape {found.shape}", hint=_ONE_ROW if found.ndim == 1 else "")
+    if has_masked(found):
+        raise _refusal("array with nulls", _EVERY)
+    if kind not in "fiu" or itemsize > 8:
+        # Only the kind: the length of a text type is that of the longest text in it.
+        raise _refusal(f"{type(found).__name__} of {found.dtype.type.__name__}")
+    native = np.dtype("f4") if (kind, itemsize) == ("f", 2) else np.dtype(f"{kind}{itemsize}")
+    if found.dtype == native and found.flags.aligned and type(found) is np.ndarray:
+        return found
+    return np.require(np.asarray(found), dtype=native, requirements="A")
 
 
 def has_masked(values: npt.NDArray[Any]) -> bool:
@@ -120,27 +123,9 @@ def finite_scores(scores: ScoresLike) -> NumericArray:
     return vector.astype(np.uint64, copy=False)
 
 
-def _native(array: npt.NDArray[Any], name: Named = "scores") -> npt.NDArray[Any]:
-    """`array` itself if the core reads it in place, else an exact native copy."""
-    if array.ndim != (1 if name == "scores" else 2):
-        hint = _ONE_ROW if array.ndim == 1 else ""
-        raise _refusal(f"{type(array).__name__} of shape {array.shape}", hint=hint, name=name)
-    if has_masked(array):
-        raise _with_nulls(name)
-    kind, itemsize = array.dtype.kind, array.dtype.itemsize
-    if kind not in "fiu" or itemsize > 8:
-        # Only the kind: the length of a text type is that of the longest text in it.
-        raise _refusal(f"{type(array).__name__} of {array.dtype.type.__name__}", name=name)
-    native = np.dtype("f4") if (kind, itemsize) == ("f", 2) else np.dtype(f"{kind}{itemsize}")
-    if array.dtype == native and array.flags.aligned and type(array) is np.ndarray:
-        return array
-    return np.require(np.asarray(array), dtype=native, requirements="A")
-
-
 def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
     """Plain Python (or NumPy) numbers as an array that holds each of them exactly."""
-    kind_of = {kind: _number_kind(kind) for kind in set(map(type, scores))}
-    kinds = set(kind_of.values())
+    kinds = {_number_kind(kind) for kind in set(map(type, scores))}
     if not kinds <= {"f", "i"}:
         raise _refusal(f"{type(scores).__name__} whose members are not all numbers")
     if kinds == {"i"}:
@@ -149,7 +134,7 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
             with suppress(OverflowError):
                 return np.array(plain, dtype=integer_type)
         raise _refusal(type(scores).__name__, "integers of 64 bits, all signed or all unsigned")
-    whole = [cast(int, each) for each in scores if kind_of[type(each)] == "i"] if "i" in kinds else []
+    whole = [cast(int, each) for each in scores if not isinstance(each, EXACTLY_DOUBLES)] if "i" in kinds else []
     if not all(-_EXACT_IN_DOUBLE <= each <= _EXACT_IN_DOUBLE for each in whole):
         raise _refusal(
             f"{type(scores).__name__} of floats and integers",
@@ -180,7 +165,7 @@ def _from_arrow(scores: Any) -> npt.NDArray[Any]:
         has_names = pa.types.is_nested(chunks.type) or pa.types.is_dictionary(chunks.type)
         raise _refusal(f"Arrow array of {'nested values' if has_names else chunks.type}", hint="Cast it first.")
     if chunks.null_count != 0:
-        raise _with_nulls()
+        raise _refusal("array with nulls", _EVERY)
     return (chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()).to_numpy()
 
 
@@ -208,14 +193,9 @@ def to_numpy(scores: Any) -> npt.NDArray[Any] | None:
     return None
 
 
-def _with_nulls(name: Named = "scores") -> InvalidScoresError:
-    every = "a score for every candidate" + (" in every row" if name == "matrix" else "")
-    return _refusal("array with nulls", every, name=name)
-
-
-def _refusal(got: str, expected: str = "", hint: str = "", name: str = "scores") -> InvalidScoresError:
+def _refusal(got: str, expected: str = _EXPECTED, hint: str = "") -> InvalidScoresError:
     """Where the core may refuse, too, the texts are those of the core, so that they are the same."""
-    return InvalidScoresError(name, Shown(f"<{got}>"), expected or _EXPECTED[name], hint)
+    return InvalidScoresError("scores", Shown(f"<{got}>"), expected, hint)
 
 
 def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -227,8 +207,9 @@ def plain_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def named_matrix(error: InvalidScoresError) -> InvalidScoresError:
-    """What the core says of scores, said of the argument `matrix`."""
-    return InvalidScoresError("matrix", error.got, error.expected, error.hint)
+    """What is said of scores, said of the argument `matrix`."""
+    expected = error.expected.replace("a one-", "a two-").replace(_EVERY, f"{_EVERY} in every row")
+    return InvalidScoresError("matrix", error.got, expected, error.hint)
 
 
 def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
@@ -236,20 +217,13 @@ def _from_lists(rows: Sequence[Any]) -> npt.NDArray[Any]:
     if not rows:
         return np.empty((0, 0))
     if isinstance(rows[0], Number):
-        raise _refusal("a list of numbers", hint=_ONE_ROW, name="matrix")
-    try:
-        vectors = [native_scores(row) for row in rows]
-    except InvalidScoresError as error:
-        raise named_matrix(error) from None
+        raise _refusal("a list of numbers", hint=_ONE_ROW)
+    vectors = [native_scores(row) for row in rows]
     if len({vector.size for vector in vectors}) > 1:
-        raise _refusal("rows of different lengths", hint="Every row needs a score for each candidate.", name="matrix")
+        raise _refusal("rows of different lengths", hint="Every row needs a score for each candidate.")
     if len({vector.dtype for vector in vectors}) == 1:
         return np.stack(vectors)
-    flat = [number for vector in vectors for number in vector.tolist()]
-    try:
-        return native_scores(flat).reshape(len(vectors), -1)
-    except InvalidScoresError as error:
-        raise named_matrix(error) from None
+    return native_scores([number for vector in vectors for number in vector.tolist()]).reshape(len(vectors), -1)
 
 
 def exact_doubles(scores: ScoresLike) -> npt.NDArray[np.float64]:
@@ -305,8 +279,7 @@ def refused_values(refused: InvalidScoresError, name: str = "values", expected: 
     """Refuse what a draw refuses (not infinite values)."""
     if "NaN" in refused.got:
         return with_nan(name)
-    said = refused.expected.replace("score for every candidate", "number in every place")
-    return InvalidDataError(name, refused.got, expected or said)
+    return InvalidDataError(name, refused.got, expected or refused.expected.replace(_EVERY, "a number in every place"))
 
 
 def with_nan(name: str = "values") -> InvalidDataError:
