@@ -13,16 +13,9 @@ import numpy as np
 import pytest
 
 import dpselect as dps
+from dpselect.checks import OTHER_WORDS, did_you_mean, words_meant
 from dpselect.cli.commands import NAMES
-from dpselect.errors import (
-    OTHER_WORDS,
-    InvalidParameterError,
-    SelectionError,
-    Shown,
-    describe,
-    did_you_mean,
-    words_meant,
-)
+from dpselect.errors import InvalidParameterError, SelectionError, Shown, describe
 from dpselect.questions.question import BY_NAME
 from dpselect.session.dataset import arguments_of
 

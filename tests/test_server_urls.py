@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
+from dpselect.errors import UNKNOWN, is_conninfo, is_login, is_server, may_hold_password, table_name, without_password
 from dpselect.ledger.sqlite import Address
-from dpselect.server_urls import (
-    UNKNOWN,
-    is_conninfo,
-    is_login,
-    is_server,
-    may_hold_password,
-    table_name,
-    without_password,
-)
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)
 SECRET = "sesame"

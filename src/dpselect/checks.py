@@ -1,4 +1,4 @@
-"""The checks of public arguments, in one place: NaN-safe, exact, and silent about data."""
+"""The checks of public arguments, in one place: NaN-safe, exact, and silent about data; and what was meant instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any, TypeVar, cast
 
-from dpselect.errors import InvalidParameterError, Shown, describe, did_you_mean, typed
+from dpselect.errors import InvalidParameterError, Shown, describe, typed
 
 End = TypeVar("End")
 
@@ -365,3 +365,69 @@ def divided(value: float, share: float) -> tuple[float, float]:
     """
     part = fraction_down(Fraction(value) * Fraction(share))
     return part, fraction_down(Fraction(value) - Fraction(part))
+
+
+OTHER_WORDS = {
+    "most_common": "mode argmax most_frequent",
+    "least_common": "rarest argmin",
+    "mean": "avg average",
+    "variance": "var spread",
+    "std": "stddev stdev sd spread",
+    "quantile": "percentile percentile_cont percentile_disc max maximum min minimum",
+    "quantiles": "percentiles describe",
+    "upper_bound": "max maximum",
+    "sum": "total",
+    "count": "size len nunique",
+    "histogram": "value_counts hist counts frequencies",
+    "density": "distribution kde",
+    "values": "value_counts unique distinct nunique count_distinct candidates where filter query isin",
+    "top_k": "topk top nlargest",
+    "candidates": "values categories keys choices",
+    "between": "where filter query range bounds clip",
+    "bounds": "range between clip limits",
+    "clip": "range between bounds limits",
+    "by": "groupby group_by partition_by",
+    "epsilon": "eps budget privacy_budget",
+    "k": "n top",
+    "level": "q quantile percentile",
+    "levels": "q quantiles percentiles",
+    "unit": "private_key privacy_key privacy_id privacy_unit id user user_id",
+    "neighbours": "neighbors neighbouring neighboring adjacency",
+    "max_values_per_unit": "max_contributions contributions max_partitions_contributed",
+    "table": "source data file path",
+    "best_price": "price",
+    "ledger": "budget account accounts",
+    "open": "create new add init",
+    "show": "list ls accounts status info balance remaining",
+    "history": "log entries charges",
+}
+"""Arguments, questions and commands, each with what pandas, SQL, OpenDP or another question here calls it."""
+
+LONGEST_WORD = 100
+"""A longer one is compared with no name: that takes the square of its length."""
+
+
+def words_meant(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> list[str]:
+    """Those of the `known` names that `given` may stand for, by its letters, or as `said` has other words for some.
+
+    >>> words_meant("epsilom", ["epsilon", "delta"]), words_meant("avg", ["sum", "mean"], said=OTHER_WORDS)
+    (['epsilon'], ['mean'])
+    """
+    if not isinstance(given, str) or len(given) > LONGEST_WORD:
+        return []
+    from difflib import get_close_matches
+
+    names = {_plain(each): each for each in known if isinstance(each, str) and len(each) <= LONGEST_WORD}
+    word = _plain(given)
+    meant = [word] if word in names else [each for each in names if word in said.get(each, "").split()]
+    return [names[each] for each in meant or get_close_matches(word, names, n=1) if names[each] != given]
+
+
+def did_you_mean(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> str:
+    """The hint of an error at what `words_meant` finds; empty if that is nothing."""
+    meant = words_meant(given, known, said=said)
+    return f"Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+
+
+def _plain(word: str) -> str:
+    return word.strip().casefold().replace("-", "_").replace(" ", "_")

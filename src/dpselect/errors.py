@@ -1,4 +1,4 @@
-"""Every error the package raises on purpose.
+"""Every error the package raises on purpose, and how one shows an argument, or the URL of a server.
 
 Messages mention only arguments, schema and public facts, never a score, a row or a candidate: an error travels further
 (logs, tickets, screens) than the release it prevented.
@@ -7,16 +7,17 @@ Messages mention only arguments, schema and public facts, never a score, a row o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from numbers import Integral
 from typing import Any
 
-from dpselect.server_urls import HIDDEN, may_tell_password
-
 
 class SelectionError(Exception):
     """Base of all errors of this package: ``except dpselect.SelectionError`` catches them all."""
+
+    # Facts of one are fields, and given in order: what Python itself keeps of these in `args` is pickled.
 
 
 class InvalidParameterError(SelectionError, ValueError):
@@ -70,23 +71,23 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format that its name implies."""
 
 
+@dataclass(eq=False, repr=False)
 class TableUnavailableError(SelectionError):
     """There is no such server, no permission, or the connection broke before the answer arrived; nothing was drawn."""
 
-    def __init__(self, source: str, what: str) -> None:
-        super().__init__(source, what)
-        self.source, self.what = source, what
+    source: str
+    what: str
 
     def __str__(self) -> str:
         return f"table at {self.source}: {self.what}"
 
 
+@dataclass(eq=False, repr=False)
 class FaultError(SelectionError):
     """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause."""
 
-    def __init__(self, kind: str, place: str) -> None:
-        super().__init__(kind, place)
-        self.kind, self.place = kind, place
+    kind: str
+    place: str
 
     def __str__(self) -> str:
         return f"this is a bug in dpselect, please report it: {self.kind} in {self.place}"
@@ -96,12 +97,13 @@ class InvalidEventError(InvalidParameterError):
     """A stored event cannot be read: an unknown kind or version, a missing or extra field, or a changed number."""
 
 
+@dataclass(eq=False, repr=False)
 class LimitExceededError(SelectionError):
     """A privacy filter does not have enough left for an event; nothing was added to it."""
 
-    def __init__(self, epsilon: float, delta: float, spent: float) -> None:
-        super().__init__(epsilon, delta, spent)
-        self.epsilon, self.delta, self.spent = epsilon, delta, spent
+    epsilon: float
+    delta: float
+    spent: float
 
     def __str__(self) -> str:
         within = f"epsilon = {self.epsilon!r}, delta = {self.delta!r}"
@@ -112,23 +114,22 @@ class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of so many scores, or for so many answers; nothing was drawn."""
 
 
+@dataclass(eq=False, repr=False)
 class StreamEndedError(SelectionError):
     """A stream of questions may not answer any more; nothing was drawn. Another stream has to be paid for anew."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    what: str
 
     def __str__(self) -> str:
         return f"{self.what}: begin another one, and charge it anew"
 
 
+@dataclass(eq=False, repr=False)
 class MissingExtraError(SelectionError, ImportError):
     """A feature needs an optional package that is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(what, extra)
-        self.what, self.extra = what, extra
+    what: str
+    extra: str
 
     def __str__(self) -> str:
         install = f"in a checkout of dpselect: pip install '.[{self.extra}]'"
@@ -168,20 +169,21 @@ def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
     return InvalidCertificateError("certificate", Shown(f"<{field}>"), expected, hint)
 
 
+@dataclass(eq=False, repr=False)
 class LedgerError(SelectionError):
     """Base of all ledger errors that are not caused by an argument.
 
     Messages name the ledger without its password, and no answer.
     """
 
-    def __init__(self, ledger: str, what: str) -> None:
-        super().__init__(ledger, what)
-        self.ledger, self.what = ledger, what
+    ledger: str
+    what: str
 
     def __str__(self) -> str:
         return f"ledger {self.ledger}: {self.what}"
 
 
+@dataclass(eq=False, repr=False)
 class ChargeRefusedError(LedgerError):
     """The account does not have enough left; nothing was charged and nothing drawn.
 
@@ -189,10 +191,7 @@ class ChargeRefusedError(LedgerError):
         left: the largest epsilon that is still certain to be accepted.
     """
 
-    def __init__(self, ledger: str, what: str, left: float) -> None:
-        super().__init__(ledger, what)
-        self.args = (ledger, what, left)
-        self.left = left
+    left: float
 
 
 class LedgerBusyError(LedgerError):
@@ -227,27 +226,26 @@ class LedgerForkedError(LedgerError):
     """An entry differs from what an anchor or a receipt shows: two copies diverged, or the ledger was rewritten."""
 
 
+@dataclass(eq=False, repr=False)
 class AnchorError(LedgerError):
     """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
-    Messages name its location, without a password.
-
     Attributes:
+        ledger: the anchor's location, without a password.
         sequence: number of the entry that was recorded in the ledger and could not be noted here, or None.
     """
 
-    def __init__(self, anchor: str, what: str, sequence: int | None = None) -> None:
-        super().__init__(anchor, what)
-        self.anchor, self.sequence = anchor, sequence
+    sequence: int | None = None
 
     def __str__(self) -> str:
-        return f"anchor {self.anchor}: {self.what}"
+        return f"anchor {self.ledger}: {self.what}"
 
 
 class AnchorUnavailableError(AnchorError):
     """An anchor cannot be read or written at this moment: its lock is held, the disk failed, or files ran out."""
 
 
+@dataclass(eq=False, repr=False)
 class AnswerLostError(SelectionError):
     """Something failed after the charge: no answer was shown, and the charge stands.
 
@@ -256,15 +254,16 @@ class AnswerLostError(SelectionError):
         sequence: number of the entry.
     """
 
-    def __init__(self, account: str, sequence: int, why: str) -> None:
-        super().__init__(account, sequence, why)
-        self.account, self.sequence, self.why = account, sequence, why
+    account: str
+    sequence: int
+    why: str
 
     def __str__(self) -> str:
         charged = f"charged as entry {self.sequence} of account {self.account!r}"
         return f"{charged}, but no answer was shown, and the charge stands. {self.why}"
 
 
+@dataclass(eq=False, repr=False)
 class AnswerNotStoredWarning(UserWarning):
     """An answer was charged and returned, but the ledger could not store it for its request id.
 
@@ -272,9 +271,10 @@ class AnswerNotStoredWarning(UserWarning):
     that is possible. Another process would be charged again.
     """
 
-    def __init__(self, ledger: str, account: str, sequence: int, why: str) -> None:
-        super().__init__(ledger, account, sequence, why)
-        self.ledger, self.account, self.sequence, self.why = ledger, account, sequence, why
+    ledger: str
+    account: str
+    sequence: int
+    why: str
 
     def __str__(self) -> str:
         charged = f"charged as entry {self.sequence} of account {self.account!r}, and answered"
@@ -329,67 +329,77 @@ def describe(value: object) -> str:
     return f"<{type(value).__name__}>"
 
 
-OTHER_WORDS = {
-    "most_common": "mode argmax most_frequent",
-    "least_common": "rarest argmin",
-    "mean": "avg average",
-    "variance": "var spread",
-    "std": "stddev stdev sd spread",
-    "quantile": "percentile percentile_cont percentile_disc max maximum min minimum",
-    "quantiles": "percentiles describe",
-    "upper_bound": "max maximum",
-    "sum": "total",
-    "count": "size len nunique",
-    "histogram": "value_counts hist counts frequencies",
-    "density": "distribution kde",
-    "values": "value_counts unique distinct nunique count_distinct candidates where filter query isin",
-    "top_k": "topk top nlargest",
-    "candidates": "values categories keys choices",
-    "between": "where filter query range bounds clip",
-    "bounds": "range between clip limits",
-    "clip": "range between bounds limits",
-    "by": "groupby group_by partition_by",
-    "epsilon": "eps budget privacy_budget",
-    "k": "n top",
-    "level": "q quantile percentile",
-    "levels": "q quantiles percentiles",
-    "unit": "private_key privacy_key privacy_id privacy_unit id user user_id",
-    "neighbours": "neighbors neighbouring neighboring adjacency",
-    "max_values_per_unit": "max_contributions contributions max_partitions_contributed",
-    "table": "source data file path",
-    "best_price": "price",
-    "ledger": "budget account accounts",
-    "open": "create new add init",
-    "show": "list ls accounts status info balance remaining",
-    "history": "log entries charges",
-}
-"""Arguments, questions and commands, each with what pandas, SQL, OpenDP or another question here calls it."""
+# Libraries do not agree on where a password in a URL with #, ? or / ends: only what none takes for a part is shown.
+_HOST = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+_HOSTS = f"{_HOST}(?:,{_HOST})*"
 
-LONGEST_WORD = 100
-"""A longer one is compared with no name: that takes the square of its length."""
+_PLAIN = re.compile(
+    r"postgres(?:ql)?(?:\+\w+)?://"
+    r"(?:(?P<user>[\w.%+~-]*)(?P<password>:[^@/?#:\[\]\s]*)?@)?"
+    rf"(?P<server>{_HOSTS}(?:/[\w.%+~-]*)?)"
+    r"(?P<options>\?[^@#]*)?"
+)
+"""Without an ``@`` but the one before the host: what is before it is the user and the password, to every reader."""
+
+UNKNOWN = "postgresql://..."
+HIDDEN = "<text that may hold a password>"
+
+_LONG = 1000
+"""Of a longer text the scheme stays, as to look for it takes the square of the length: too much is hidden then."""
+
+_KEYWORD = re.compile(r"(?:pass(?:w(?:or)?d|phrase|file)|pwd)\s*=", re.IGNORECASE)
+_SCHEME = re.compile(r"\W*(?:\w[\w+.-]*://|[A-Za-z]:\\)")  # or a drive of Windows
+_PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
 
 
-def words_meant(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> list[str]:
-    """Those of the `known` names that `given` may stand for, by its letters, or as `said` has other words for some.
+def is_server(text: str) -> bool:
+    """Whether `text` can be the hosts and ports of a URL, such as ``db:5432`` or ``h1:1,[::1]:2``."""
+    return re.fullmatch(_HOSTS, text) is not None
 
-    >>> words_meant("epsilom", ["epsilon", "delta"]), words_meant("avg", ["sum", "mean"], said=OTHER_WORDS)
-    (['epsilon'], ['mean'])
+
+def without_password(url: str) -> str:
+    """`url` as it may be shown: without its options, because any of them may also contain a password.
+
+    >>> without_password("postgresql://ann:secret@db.example.org:5433/shop?password=secret")
+    'postgresql://ann@db.example.org:5433/shop'
+    >>> without_password("postgresql://ann:2026#secret@db.example.org/shop")
+    'postgresql://...'
     """
-    if not isinstance(given, str) or len(given) > LONGEST_WORD:
-        return []
-    from difflib import get_close_matches
-
-    names = {_plain(each): each for each in known if isinstance(each, str) and len(each) <= LONGEST_WORD}
-    word = _plain(given)
-    meant = [word] if word in names else [each for each in names if word in said.get(each, "").split()]
-    return [names[each] for each in meant or get_close_matches(word, names, n=1) if names[each] != given]
+    parts = _PLAIN.fullmatch(url)
+    if parts is None:
+        return UNKNOWN
+    user = f"{parts['user']}@" if parts["user"] else ""
+    return f"postgresql://{user}{parts['server']}"
 
 
-def did_you_mean(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> str:
-    """The hint of an error at what `words_meant` finds; empty if that is nothing."""
-    meant = words_meant(given, known, said=said)
-    return f"Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+def table_name(url: str, name: str) -> str:
+    """The name of a table on a server in messages, and in the identity of a question."""
+    return f"{without_password(url)!r}, table={name!r}"
 
 
-def _plain(word: str) -> str:
-    return word.strip().casefold().replace("-", "_").replace(" ", "_")
+def may_hold_password(url: str) -> bool:
+    """Whether `url` contains, or may contain, a password."""
+    parts = _PLAIN.fullmatch(url)
+    return parts is None or parts["password"] is not None or "password" in (parts["options"] or "").lower()
+
+
+def may_tell_password(text: str) -> bool:
+    r"""Whether `text`, given for something else, may be where a server is, with a password: a URL, or words of libpq's.
+
+    >>> [may_tell_password(each) for each in ("mysql://ann:secret@db", "host=db password=secret", "ann:secret@db/shop")]
+    [True, True, True]
+    >>> [may_tell_password(each) for each in ("postgresql://ann@db:5433/shop", "ann@example.org", r"C:\ann@db\x.db")]
+    [False, False, False]
+    """
+    rest = text if len(text) > _LONG else _SCHEME.sub("", text, count=1)
+    return _KEYWORD.search(text) is not None or 0 <= rest.find(":") < rest.rfind("@")
+
+
+def is_login(text: str) -> bool:
+    """Whether `text` can hardly be anything else than where a server is, with a password."""
+    return _KEYWORD.search(text) is not None or ("://" in text and may_tell_password(text))
+
+
+def is_conninfo(text: str) -> bool:
+    """Whether `text` begins as libpq's other way to say where a server is, such as ``host=db dbname=shop``."""
+    return _PARAMETER.match(text) is not None

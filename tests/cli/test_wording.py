@@ -8,9 +8,10 @@ import pytest
 
 import dpselect as dps
 from dpselect.accounting import PureEvent
+from dpselect.checks import OTHER_WORDS
 from dpselect.cli import main
 from dpselect.cli.commands import command, in_words
-from dpselect.errors import OTHER_WORDS, InvalidParameterError
+from dpselect.errors import InvalidParameterError
 from dpselect.questions.question import BY_NAME
 from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, run
 

@@ -21,9 +21,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpselect import __version__
-from dpselect.checks import text_of
+from dpselect.checks import did_you_mean, text_of
 from dpselect.cli.streams import printable_lines
-from dpselect.errors import InvalidParameterError, Shown, did_you_mean, printable, typed
+from dpselect.errors import InvalidParameterError, Shown, printable, typed
 
 if TYPE_CHECKING:
     from dpselect.certificates.checking import Checked

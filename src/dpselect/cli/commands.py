@@ -18,10 +18,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from dpselect.arguments import REQUIRED, Argument, WrittenAs, explanations, words_of
 from dpselect.arguments import read as read_value
-from dpselect.errors import OTHER_WORDS, InvalidParameterError, SelectionError, words_meant
+from dpselect.checks import OTHER_WORDS, words_meant
+from dpselect.errors import HIDDEN, InvalidParameterError, SelectionError, may_tell_password
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import BY_NAME
-from dpselect.server_urls import HIDDEN, may_tell_password
 
 Run = Callable[..., int | None]
 

@@ -19,10 +19,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, cast
 
-from dpselect.errors import AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
+from dpselect.errors import HIDDEN, AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest, is_state
 from dpselect.ledger.sqlite import fcntl, folder_to_disk, names_a_server, to_disk
-from dpselect.server_urls import HIDDEN
 
 _EXPECTED = "the path of a file"
 _FORMAT = "dpselect anchor 1"

@@ -23,6 +23,7 @@ from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import Event, Run, SequenceEvent, has_direction
 from dpselect.accounting.filter import Cost
 from dpselect.errors import (
+    HIDDEN,
     AnchorError,
     AnchorUnavailableError,
     AnswerNotStoredWarning,
@@ -38,13 +39,13 @@ from dpselect.errors import (
     SelectionError,
     Shown,
     WrongAccountError,
+    is_login,
 )
 from dpselect.ledger.accounts import Account, digest, refusal
 from dpselect.ledger.entries import Entry, Receipt, charged_ahead
 from dpselect.ledger.sqlite import Address
 from dpselect.ledger.store import Book
 from dpselect.privacy import Neighbours, as_utc_text
-from dpselect.server_urls import HIDDEN, is_login
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
 

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from weakref import WeakSet
 
 from dpselect.errors import (
+    HIDDEN,
     InvalidParameterError,
     LedgerBusyError,
     LedgerDamagedError,
@@ -27,8 +28,11 @@ from dpselect.errors import (
     LedgerReadOnlyError,
     LedgerUnavailableError,
     Shown,
+    is_conninfo,
+    is_server,
+    may_tell_password,
+    without_password,
 )
-from dpselect.server_urls import HIDDEN, is_conninfo, is_server, may_tell_password, without_password
 
 try:
     import fcntl

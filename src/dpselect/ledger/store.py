@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from dpselect.checks import did_you_mean
 from dpselect.errors import (
     InvalidAccountError,
     InvalidCertificateError,
@@ -22,7 +23,6 @@ from dpselect.errors import (
     LedgerUnavailableError,
     LedgerVersionError,
     MissingExtraError,
-    did_you_mean,
     typed,
 )
 from dpselect.ledger.accounts import UNREADABLE, Account, Head, canonical, digest

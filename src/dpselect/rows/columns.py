@@ -8,7 +8,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from dpselect.errors import InvalidDataError, Shown, did_you_mean, typed
+from dpselect.checks import did_you_mean
+from dpselect.errors import InvalidDataError, Shown, typed
 from dpselect.privacy import EACH_ROW, is_each_row
 from dpselect.summaries import CandidateKind, PublicCandidates
 

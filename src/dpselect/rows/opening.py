@@ -11,13 +11,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
+from dpselect.checks import did_you_mean
 from dpselect.errors import (
     InvalidCandidatesError,
     InvalidDataError,
     InvalidParameterError,
     Shown,
     describe,
-    did_you_mean,
+    may_tell_password,
+    table_name,
     typed,
 )
 from dpselect.formats import Format
@@ -29,7 +31,6 @@ from dpselect.rows.files.lines import ignored
 from dpselect.rows.files.source import FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
 from dpselect.rows.table import Table
-from dpselect.server_urls import may_tell_password, table_name
 from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.kinds import CONVERSIONS, Member, kind_of
 

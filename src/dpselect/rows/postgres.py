@@ -10,7 +10,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
 
-from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
+from dpselect.errors import (
+    InvalidDataError,
+    MissingExtraError,
+    SelectionError,
+    Shown,
+    TableUnavailableError,
+    table_name,
+    without_password,
+)
 from dpselect.rows.columns import Column, Holds, Progress, check_names
 from dpselect.rows.duckdb.arrow import pa
 from dpselect.rows.duckdb.connection import quoted
@@ -18,7 +26,6 @@ from dpselect.rows.duckdb.engine import candidate_table
 from dpselect.rows.failures import TranslatedErrors, changed, unanswered
 from dpselect.rows.row_rules import BLANKS, Dialect, named_cells
 from dpselect.rows.statements import Engine, Found, Statement, one_by_one
-from dpselect.server_urls import table_name, without_password
 from dpselect.summaries import CandidateKind
 
 _LARGEST, _SMALLEST = sys.float_info.max, "2.4703282292062328e-324"

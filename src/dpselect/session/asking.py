@@ -12,7 +12,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from dpselect.arguments import IN_PYTHON, OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
-from dpselect.errors import OTHER_WORDS, InvalidParameterError, did_you_mean, typed, words_meant
+from dpselect.checks import OTHER_WORDS, did_you_mean, words_meant
+from dpselect.errors import InvalidParameterError, typed
 from dpselect.privacy import Neighbours
 from dpselect.questions.query import Query
 from dpselect.questions.question import BY_NAME, Question

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from dpselect import arguments
 from dpselect.arguments import OF_VIEWS, REQUIRED, Argument, words_of
 from dpselect.certificates.release import Release
-from dpselect.checks import members_in_order, memory_size
-from dpselect.errors import OTHER_WORDS, InvalidParameterError, Shown, did_you_mean, typed
+from dpselect.checks import OTHER_WORDS, did_you_mean, members_in_order, memory_size
+from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.question import BY_NAME

@@ -21,14 +21,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Run
 from dpselect.certificates.release import Release, identity_text
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, Shown, may_hold_password
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions.features import BestFeatures, tally
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.duckdb.scan import Source
-from dpselect.server_urls import may_hold_password
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (
     class_weights,

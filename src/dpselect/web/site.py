@@ -11,14 +11,13 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
 
-from dpselect.errors import InvalidDataError, InvalidParameterError, typed
+from dpselect.errors import InvalidDataError, InvalidParameterError, may_hold_password, typed, without_password
 from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
 from dpselect.rows.columns import Column
 from dpselect.rows.files.source import named_kind
 from dpselect.rows.opening import open_table
-from dpselect.server_urls import may_hold_password, without_password
 from dpselect.session.dataset import Dataset, DryRun
 from dpselect.session.paying import Spending
 
