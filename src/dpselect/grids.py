@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from dpselect.checks import decimal_fraction
 from dpselect.errors import InvalidParameterError
@@ -70,50 +70,37 @@ _MOST_STEPS = 2**50
 """Of a growing grid: so that an equally spaced one of the same step reaches as far."""
 
 
-@dataclass(frozen=True, slots=True)
-class GrowingGrid:
+def growing_grid(lower: object, *, step: object, growth: Fraction) -> tuple[Fraction, Fraction, tuple[float, ...]]:
     """Numbers that start at `lower` and grow apart: near it by `step`, further away by a share of the distance from it.
 
     They are ``lower + c * step`` for whole numbers c: 0, 1, and after each c the larger of ``c + 1`` and
     ``ceil(growth * c)``, up to 2^50; `growth` is 1 plus the share. Computed with whole numbers and fractions, they
-    are the same on every machine. An answer is the double nearest to one.
+    are the same on every machine. Floats are read as decimals.
+
+    Returns:
+        `lower` and `step`, exactly, and the doubles nearest to the numbers, increasing.
+
+    Raises:
+        InvalidParameterError: `lower` is not a finite number, or `step` not a number > 0 that doubles near `lower` can
+            distinguish, also after 2^50 of it.
+
+    >>> _, _, points = growing_grid(0, step=1, growth=Fraction(101, 100))
+    >>> points[:3], points[100:104], len(points)
+    ((0.0, 1.0, 2.0), (100.0, 101.0, 103.0, 105.0), 3080)
     """
-
-    lower: Fraction
-    step: Fraction
-    growth: Fraction
-
-    @classmethod
-    def given(cls, lower: object, *, step: object, growth: Fraction) -> GrowingGrid:
-        """The grid. Floats are read as decimals.
-
-        Raises:
-            InvalidParameterError: `lower` is not a finite number, or `step` not a number > 0 that doubles near `lower`
-                can distinguish, also after 2^50 of it.
-
-        >>> grid = GrowingGrid.given(0, step=1, growth=Fraction(101, 100))
-        >>> points = grid.points()
-        >>> points[:3], points[100:104], len(points)
-        ((0.0, 1.0, 2.0), (100.0, 101.0, 103.0, 105.0), 3080)
-        """
-        first = decimal_fraction(lower, "lower", expected="a finite number")
-        exact = decimal_fraction(step, "step", expected="a finite number > 0")
-        if exact <= 0:
-            raise InvalidParameterError("step", step, "a finite number > 0")
-        largest = abs(first) + exact * _MOST_STEPS
-        if largest > 10**300 or exact < _FINEST_STEP * Fraction(math.ulp(float(largest))):
-            raise InvalidParameterError("step", step, "a step that doubles from the lower bound on can distinguish")
-        return cls(first, exact, growth)
-
-    @lru_cache(maxsize=16)  # noqa: B019 - no more than 16 grids
-    def points(self) -> tuple[float, ...]:
-        """The doubles nearest to its numbers, increasing."""
-        return tuple(float(self.lower + multiple * self.step) for multiple in _multiples(self.growth))
+    first = decimal_fraction(lower, "lower", expected="a finite number")
+    exact = decimal_fraction(step, "step", expected="a finite number > 0")
+    if exact <= 0:
+        raise InvalidParameterError("step", step, "a finite number > 0")
+    largest = abs(first) + exact * _MOST_STEPS
+    if largest > 10**300 or exact < _FINEST_STEP * Fraction(math.ulp(float(largest))):
+        raise InvalidParameterError("step", step, "a step that doubles from the lower bound on can distinguish")
+    return first, exact, _growing(first, exact, growth)
 
 
-@cache
-def _multiples(growth: Fraction) -> tuple[int, ...]:
-    found = [0, 1]
-    while found[-1] < _MOST_STEPS:
-        found.append(min(max(found[-1] + 1, math.ceil(growth * found[-1])), _MOST_STEPS))
-    return tuple(found)
+@lru_cache(maxsize=16)
+def _growing(lower: Fraction, step: Fraction, growth: Fraction) -> tuple[float, ...]:
+    multiples = [0, 1]
+    while multiples[-1] < _MOST_STEPS:
+        multiples.append(min(max(multiples[-1] + 1, math.ceil(growth * multiples[-1])), _MOST_STEPS))
+    return tuple(float(lower + multiple * step) for multiple in multiples)

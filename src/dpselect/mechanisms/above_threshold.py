@@ -22,7 +22,7 @@ from dpselect.checks import (
     probability,
 )
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
-from dpselect.grids import GrowingGrid
+from dpselect.grids import growing_grid
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, exact_value, gauss_legendre, native_fraction, scale_of, shortest
 from dpselect.mechanisms.scores import ScoresLike, finite_scores, plain_values
@@ -270,16 +270,16 @@ class UnboundedQuantileMechanism(MechanismValue):
         growth = decimal_fraction(self.growth, "growth", expected=expected)
         if not Fraction("1.001") <= growth <= 2:
             raise InvalidParameterError("growth", self.growth, expected)
-        grid = GrowingGrid.given(self.lower, step=self.step, growth=growth)
-        for name, exact in (("lower", grid.lower), ("step", grid.step)):
+        lower, step, listed = growing_grid(self.lower, step=self.step, growth=growth)
+        for name, exact in (("lower", lower), ("step", step)):
             if isinstance(shortest(exact), Fraction):
                 raise InvalidParameterError(name, getattr(self, name), "a number that a double is written like")
         rates = _quantile_rates(self.epsilon, share, self.neighbours)
         # In units of one lattice point, of which a rank has as many as the level has parts.
         in_points = float(share.denominator * self.values_per_unit)
-        points = np.array(grid.points())
+        points = np.array(listed)
         points.setflags(write=False)
-        self._set(step=shortest(grid.step), lower=shortest(grid.lower), growth=float(growth))
+        self._set(step=shortest(step), lower=shortest(lower), growth=float(growth))
         threshold, noise = (_core.GeometricSampler(rate, in_points) for rate in rates)
         self._set(candidates=points, _share=share, _rates=rates, _threshold=threshold, _noise=noise)
 
