@@ -83,24 +83,25 @@ def _as_fraction(value: object) -> Fraction | None:
 
 def probability(value: object, name: str) -> float:
     """A number strictly between 0 and 1."""
-    return _between(value, name, _ABOVE_0, _BELOW_1, "a number strictly between 0 and 1")
+    return number_within(value, name, _ABOVE_0, _BELOW_1, "a number strictly between 0 and 1")
 
 
 def delta_below_one(value: object, name: str = "delta") -> float:
     """A number in [0, 1)."""
-    return _between(value, name, 0.0, _BELOW_1, "a number from 0 (pure privacy) to below 1")
+    return number_within(value, name, 0.0, _BELOW_1, "a number from 0 (pure privacy) to below 1")
 
 
 def quantile_level(value: object, name: str = "level") -> float:
     """A number in [0, 1], as the nearest double."""
     # No negative zero.
-    return _between(value, name, 0.0, 1.0, "a number from 0 to 1") + 0.0
+    return number_within(value, name, 0.0, 1.0, "a number from 0 to 1") + 0.0
 
 
 _ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
 
 
-def _between(value: object, name: str, least: float, most: float, expected: str) -> float:
+def number_within(value: object, name: str, least: float, most: float, expected: str) -> float:
+    """A number from `least` to `most`, both within -2 and 2, as the nearest double."""
     exact = value if isinstance(value, float) else _as_fraction(value)
     if exact is None or not -2 <= exact <= 2 or not least <= float(exact) <= most:  # others may be beyond the doubles
         raise InvalidParameterError(name, value, expected)

@@ -28,7 +28,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Event, Run
-from dpselect.checks import fraction_up, positive_count, positive_epsilon
+from dpselect.checks import fraction_up, number_within, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.mechanisms.best_of_runs import is_generator
@@ -145,9 +145,7 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
         if self.scoring is not None and not callable(self.scoring):
             raise InvalidParameterError("scoring", self.scoring, "a function of the estimator, X and y, or None")
         most = positive_count(self.max_rows_per_unit, "max_rows_per_unit", at_most=2**20)
-        share = cast(object, self.scoring_share)
-        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.01 <= share <= 0.5:
-            raise InvalidParameterError("scoring_share", share, "a number from 0.01 to 0.5")
+        share = number_within(self.scoring_share, "scoring_share", 0.01, 0.5, "a number from 0.01 to 0.5")
         if groups is not None and relation is Neighbours.REPLACE_ONE:
             hint = "A unit with other groups in its place could change the number of rows. Use neighbours='add_remove'."
             raise InvalidParameterError("groups", Shown("<given>"), "None with neighbours='replace_one'", hint)
@@ -160,7 +158,7 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
         table, rows = checked_rows(X, sparse=self.estimator.__sklearn_tags__().input_tags.sparse)
         labels = checked_labels(y, rows=rows)
         validate_data(self, table, skip_check_array=True)  # the names and the number of features
-        fitting, scoring = divided(unit_of_rows(groups, rows), share=float(share), most=most)
+        fitting, scoring = divided(unit_of_rows(groups, rows), share=share, most=most)
         steps = 1 if self.scoring is None else _STEPS
         noise = GeometricMechanism(
             epsilon=positive_epsilon(self.score_epsilon, "score_epsilon"), sensitivity=steps * most
@@ -170,7 +168,13 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
             # Everything is made anew for each run, so that none leaves traces for others.
             fitted = _configured(self.estimator, listed[place])
             fitted = fitted.fit(taken(table, fitting), taken(labels, fitting))
-            score = self._score(fitted, taken(table, scoring), taken(labels, scoring), steps=steps)
+            scored, right = taken(table, scoring), taken(labels, scoring)
+            if len(right) == 0:
+                score = 0
+            elif self.scoring is None:
+                score = rows_right(fitted.predict(scored), right)
+            else:
+                score = sum_of_scores(self.scoring(fitted, scored, right), rows=len(right), steps=steps)
             return noise.draw(score) / steps, fitted
 
         ledger = self._spending(fitted="best_estimator_").ledger_for(None)
@@ -189,13 +193,6 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
         self.best_score_ = best.score
         self.event_: Event = plan.event
         return self
-
-    def _score(self, fitted: Any, X: Any, y: Any, *, steps: int) -> int:
-        if len(y) == 0:
-            return 0
-        if self.scoring is None:
-            return rows_right(fitted.predict(X), y)
-        return sum_of_scores(self.scoring(fitted, X, y), rows=len(y), steps=steps)
 
     @available_if(_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
@@ -266,7 +263,7 @@ def _check_all(
         raise InvalidParameterError("estimator", estimator, "an estimator of scikit-learn")
     have_epsilon = True
     for configuration in listed:
-        made, copies, named = _made(estimator, configuration)
+        copies, named = _made(estimator, configuration)
         for name, value in named:
             last = name.rpartition("__")[2]
             why = _refused(last, value, neighbours)
@@ -277,11 +274,9 @@ def _check_all(
             if last == "epsilon" and not (isinstance(value, Real) and value <= epsilon):
                 hint = f"As a configuration sets it up, the estimator has a larger {name}, or one that is no number."
                 raise InvalidParameterError("estimator_epsilon", epsilon, "at least that of every configuration", hint)
-        row = _cost_of_a_row(made, copies)
+        row = _cost_of_a_row(copies)
         if row * rows > Fraction(positive_epsilon(epsilon, "estimator_epsilon")):
-            hint = (
-                f"As a configuration sets it up, one fit costs {fraction_up(row)!r} for a row, of all parts together."
-            )
+            hint = f"As a configuration sets it up, one fit costs {fraction_up(row)!r} for a row, all parts together."
             if rows > 1:
                 hint += f" A unit may have {rows} rows; max_rows_per_unit=1 uses one of each."
             raise InvalidParameterError("estimator_epsilon", epsilon, f"at least {fraction_up(row * rows)!r}", hint)
@@ -315,8 +310,8 @@ _FIT_EACH_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, VotingClassifier)
 """Estimators that fit each one in them once, on the rows that they get."""
 
 
-def _cost_of_a_row(made: Any, copies: Sequence[object]) -> Fraction:
-    """The sum of the epsilons of all estimators in one, wherever they stand.
+def _cost_of_a_row(copies: Sequence[object]) -> Fraction:
+    """The sum of the epsilons of all estimators in one, the first of these, wherever they stand.
 
     An estimator with an epsilon of its own states what one fit costs with all that it holds; but no less than they do.
     """
@@ -337,7 +332,7 @@ def _cost_of_a_row(made: Any, copies: Sequence[object]) -> Fraction:
             raise InvalidParameterError("estimator", Shown(f"<{type(each).__name__}>"), "one of known cost", hint)
         return inner
 
-    return sum(map(cost, [made, *filter(_is_estimator, copies)]), Fraction(0))
+    return sum(map(cost, filter(_is_estimator, copies)), Fraction(0))
 
 
 def _estimators(values: object) -> list[Any]:
@@ -351,34 +346,33 @@ def _estimators(values: object) -> list[Any]:
     return [found for value in cast("Iterable[object]", values) for found in _estimators(value)]
 
 
-def _made(estimator: Any, configuration: Configuration) -> tuple[Any, Sequence[object], list[tuple[str, object]]]:
-    """A copy of the estimator as it is set up; what was copied with it; and the names and values of its parameters.
+def _made(estimator: Any, configuration: Configuration) -> tuple[Sequence[Any], list[tuple[str, object]]]:
+    """A copy of the estimator as it is set up and all that was copied with it; and the names and values of parameters.
 
-    The latter are deep, and also those of generators and estimators wherever they stand.
+    The latter are those of the copied estimators, wherever they stand, deep; and random generators, by their types.
     """
     inside: dict[int, Any] = {}
     beside: dict[int, Any] = {}
-    named: dict[str, object] = {}
-    made: Any = estimator
+    copies, named = list[Any](), list[tuple[str, object]]()
     try:
         shared = clone(estimator) is estimator
         if not shared:
             one, other = _configured(estimator, configuration), _configured(estimator, configuration)
-            named, theirs = one.get_params(deep=True), other.get_params(deep=True)
             # A copy's memo has all that it copied: what is in both is not made anew.
-            made = copy.deepcopy(one, inside)
+            copies = [copy.deepcopy(one, inside), *inside.values()]
             copy.deepcopy(other, beside)
-            alike = any(_is_estimator(value) and value is theirs.get(name) for name, value in named.items())
-            shared = alike or bool(inside.keys() & beside.keys())
-        copies = list(inside.values())
-        deep = [pair for each in copies if _is_estimator(each) for pair in each.get_params(deep=True).items()]
+            theirs = other.get_params(deep=True)
+            alike = (
+                _is_estimator(each) and each is theirs.get(name) for name, each in one.get_params(deep=True).items()
+            )
+            shared = any(alike) or bool(inside.keys() & beside.keys())
+        named = [pair for each in copies if _is_estimator(each) for pair in each.get_params(deep=True).items()]
     except Exception:  # noqa: BLE001 - whatever an estimator's own methods raise
         raise _refusal(estimator, configuration) from None
     if shared:
         hint = "Runs that share an object can leave traces in it, which show how many there were."
         raise InvalidParameterError("estimator", estimator, "one whose clones share nothing", hint)
-    generators = ((type(each).__name__, each) for each in copies if is_generator(each))
-    return made, copies, [*named.items(), *generators, *deep]
+    return copies, named + [(type(each).__name__, each) for each in copies if is_generator(each)]
 
 
 def _is_estimator(value: object) -> bool:
