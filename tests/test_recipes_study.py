@@ -39,7 +39,7 @@ def test_codes_are_within_their_bins() -> None:
 def test_the_published_scale_is_twice_the_monotone_one() -> None:
     for criterion in growing.CRITERIA:
         ours, theirs = (growing.tree(criterion, 1.0, splits=splits) for splits in (1.0, 0.5))
-        assert theirs.splitting.scale == pytest.approx(2 * ours.splitting.scale)
+        assert theirs.selecting.scale == pytest.approx(2 * ours.selecting.scale)
         assert theirs.counting.epsilon == pytest.approx(ours.counting.epsilon)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.recipes import MWEM, AdaptiveMarginals, ParentChoice, parents
+from dpselect.recipes import MWEM, AdaptiveMarginals, ParentChoice, synthetic
 from dpselect.testing import seeded
 from tests.reference import marginal_scores as model
 
@@ -30,8 +30,8 @@ def product(table: Any) -> np.ndarray:
 def test_the_distance_from_independence(shape: tuple[int, int], rows: int) -> None:
     for table in model.tables(shape, rows):
         exact = model.independence_distance(table) * 2 * rows**2
-        assert parents.distance_from_independence(product(table)) == exact
-    change = largest_change(lambda table: parents.distance_from_independence(product(table)), shape, rows)
+        assert synthetic.distance_from_independence(product(table)) == exact
+    change = largest_change(lambda table: synthetic.distance_from_independence(product(table)), shape, rows)
     allowed = ParentChoice(epsilon=1.0, sizes=shape, rows=rows, score="R").selecting.sensitivity
     assert 0.6 * allowed < change <= allowed
 
@@ -40,8 +40,8 @@ def test_the_distance_from_independence(shape: tuple[int, int], rows: int) -> No
 @pytest.mark.parametrize("rows", [1, 4, 7, 8])
 def test_the_nearness_to_certainty(rows: int) -> None:
     for table in model.tables((2, 3), rows):
-        assert parents.nearness_to_certainty(product(table)) == model.certainty_distance(table) * 2 * rows
-    change = largest_change(lambda table: parents.nearness_to_certainty(product(table)), (2, 3), rows)
+        assert synthetic.nearness_to_certainty(product(table)) == model.certainty_distance(table) * 2 * rows
+    change = largest_change(lambda table: synthetic.nearness_to_certainty(product(table)), (2, 3), rows)
     allowed = ParentChoice(epsilon=1.0, sizes=(2, 2), rows=rows, score="F").selecting.sensitivity
     assert change == (allowed if rows > 1 else 0)
 
@@ -51,17 +51,17 @@ def test_the_nearness_to_certainty(rows: int) -> None:
 def test_the_mutual_information(shape: tuple[int, int], rows: int) -> None:
     for table in model.tables(shape, rows):
         exact = model.mutual_information(table) * rows * UNIT
-        assert parents.mutual_information(product(table)) == pytest.approx(exact, abs=4)
-    allowed = parents.mutual_information_sensitivity(rows, binary=2 in shape)
+        assert synthetic.mutual_information(product(table)) == pytest.approx(exact, abs=4)
+    allowed = synthetic.mutual_information_sensitivity(rows, binary=2 in shape)
     if shape != (2, 3):  # a network with an attribute of three values may also ask about two such attributes
         choice = ParentChoice(epsilon=1.0, sizes=shape, rows=rows, score="mutual_information")
         assert choice.selecting.sensitivity == allowed
-    change = largest_change(lambda table: parents.mutual_information(product(table)), shape, rows)
+    change = largest_change(lambda table: synthetic.mutual_information(product(table)), shape, rows)
     assert 0.95 * allowed < change <= allowed
 
 
 def test_with_two_values_on_a_side_the_mutual_information_needs_less_noise() -> None:
-    assert parents.mutual_information_sensitivity(100, binary=True) < parents.mutual_information_sensitivity(
+    assert synthetic.mutual_information_sensitivity(100, binary=True) < synthetic.mutual_information_sensitivity(
         100, binary=False
     )
 

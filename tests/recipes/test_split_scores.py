@@ -119,7 +119,7 @@ def law(tree: DecisionTree, rows: list[int]) -> np.ndarray:
             for code, label in zip(codes[:, feature].tolist(), labels.tolist(), strict=True):
                 table[0, int(code > cut), label] += 1
             scores.append(int(tree.score.scores(table)[0]))
-    return tree.splitting.pmf(scores)
+    return tree.selecting.pmf(scores)
 
 
 def test_splits_have_the_law_of_their_scores() -> None:
@@ -141,8 +141,8 @@ def test_the_loss_of_a_split_is_at_most_its_epsilon() -> None:
         for left_out in rows:
             pair = law(LAW, rows), law(LAW, [each for each in rows if each != left_out])
             worst = max(worst, float(np.abs(np.log(pair[0] / pair[1])).max()))
-    assert worst <= LAW.splitting.epsilon * (1 + 1e-9)
-    assert worst > 0.4 * LAW.splitting.epsilon  # with the published scale it is half of that at most
+    assert worst <= LAW.selecting.epsilon * (1 + 1e-9)
+    assert worst > 0.4 * LAW.selecting.epsilon  # with the published scale it is half of that at most
 
 
 def split_laws(tree: DecisionTree) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -158,7 +158,7 @@ def split_laws(tree: DecisionTree) -> list[tuple[np.ndarray, np.ndarray]]:
         for *codes, label in rows:
             for feature, code in enumerate(codes):
                 tables[feature, code, label] += 1
-        return tree.splitting.pmf(tree.score.scores(tables))
+        return tree.selecting.pmf(tree.score.scores(tables))
 
     pairs: list[tuple[np.ndarray, np.ndarray]] = []
     for crowd in crowds:
@@ -177,10 +177,10 @@ def split_laws(tree: DecisionTree) -> list[tuple[np.ndarray, np.ndarray]]:
 def test_a_replaced_row_costs_no_more_than_is_stated_at_any_delta(selection: Any, criterion: Any) -> None:
     about: dict[str, Any] = {"bins": (2, 2), "classes": 2, "depth": 1, "criterion": criterion, "most_rows": 20}
     tree = DecisionTree(epsilon=1.25, selection=selection, neighbours="replace_one", **about)
-    splits = ComposedEvent(event=tree.splitting.event, count=1)
+    splits = ComposedEvent(event=tree.selecting.event, count=1)
     assert tree.event == SequenceEvent(events=(splits, tree.counting.event))
     laws = split_laws(tree)
-    as_two = DecisionTree(epsilon=0.625, selection=selection, **about).splitting.event  # at the same scale
+    as_two = DecisionTree(epsilon=0.625, selection=selection, **about).selecting.event  # at the same scale
     exceeded = 0
     for epsilon in (0.0, 0.2, 0.4, 0.6, 0.8, 0.95):
         worst = max(float(np.maximum(one - math.exp(epsilon) * other, 0.0).sum()) for one, other in laws)
@@ -198,16 +198,16 @@ def test_a_tree_costs_its_epsilon(neighbours: Any, criterion: Any) -> None:
         epsilon=1.5, bins=(3, 2), classes=2, depth=3, criterion=criterion, most_rows=100, neighbours=neighbours
     )
     assert dps.accounting.compose([tree.event]).epsilon(0.0) == pytest.approx(1.5)
-    assert tree.splitting.epsilon == pytest.approx(1.2 / 3)
-    assert tree.splitting.monotonic is (neighbours == "add_remove")
+    assert tree.selecting.epsilon == pytest.approx(1.2 / 3)
+    assert tree.selecting.monotonic is (neighbours == "add_remove")
     assert tree.counting.sensitivity == (1 if neighbours == "add_remove" else 2)
 
 
 def test_with_a_delta_a_deep_tree_spends_more_on_each_split() -> None:
     settings: dict[str, Any] = {"epsilon": 1.0, "bins": (3, 2), "classes": 2, "depth": 12}
     deep = DecisionTree(delta=1e-6, **settings)
-    assert isinstance(deep.splitting, dps.ExponentialMechanism)
-    assert deep.splitting.epsilon > DecisionTree(**settings).splitting.epsilon
+    assert isinstance(deep.selecting, dps.ExponentialMechanism)
+    assert deep.selecting.epsilon > DecisionTree(**settings).selecting.epsilon
     assert dps.accounting.compose([deep.event]).epsilon(1e-6) <= 1.0 + 1e-9
 
 

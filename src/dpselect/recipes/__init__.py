@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from dpselect.recipes.decision_tree import Gini as Gini
     from dpselect.recipes.decision_tree import GrownTree as GrownTree
     from dpselect.recipes.decision_tree import MostFrequentClass as MostFrequentClass
-    from dpselect.recipes.parents import ParentChoice as ParentChoice
     from dpselect.recipes.synthetic import MWEM as MWEM
     from dpselect.recipes.synthetic import AdaptiveMarginals as AdaptiveMarginals
+    from dpselect.recipes.synthetic import ParentChoice as ParentChoice
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__)

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.checks import divided, one_of, positive_count, positive_counts, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
-from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.recipes.shared import Selection, array_of, codes_within, shared_selections
+from dpselect.recipes.shared import Recipe, array_of, codes_within
 
 Counts = NDArray[np.int64]
 Criterion = Literal["max", "gini", "entropy"]
@@ -128,7 +127,7 @@ SplitScore = MostFrequentClass | Gini | Entropy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionTree(MechanismValue):
+class DecisionTree(Recipe):
     """A complete binary tree of a public depth: each node tests whether a feature's bin is at most a cut.
 
     In each level every node selects one of all (feature, cut) pairs by the score of the split; each leaf releases a
@@ -156,22 +155,18 @@ class DecisionTree(MechanismValue):
     ([0], [3], [0, 1])
     """
 
-    epsilon: float
     bins: tuple[int, ...]
     classes: int
     depth: int = 4
     criterion: Criterion = "gini"
     most_rows: int | None = None
     leaf_share: float = 0.2
-    selection: Selection = "auto"
-    delta: float = 0.0
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     score: SplitScore = field(init=False, repr=False, compare=False)
-    splitting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
     counting: GeometricMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
+        Recipe.__post_init__(self)
         share = probability(self.leaf_share, "leaf_share")
         bins = positive_counts(self.bins, "bins", at_most=1 << 20, expected="the number of bins of each feature")
         if not any(each > 1 for each in bins):
@@ -186,23 +181,15 @@ class DecisionTree(MechanismValue):
         # A replaced row may stay in a node, whose scores then move in both directions, or leave it for another one,
         # where they move in one each: two runs at half the epsilon.
         part, rest = divided(self.epsilon, share)
-        splitting = shared_selections(
-            self.selection,
-            count=depth,
-            epsilon=rest,
-            delta=self.delta,
-            sensitivity=score.sensitivity,
-            monotonic=added,
-            neighbours=relation,
-        )
+        self._select(rest, count=depth, sensitivity=score.sensitivity, monotonic=added, neighbours=relation)
         counting = GeometricMechanism(epsilon=part, sensitivity=1 if added else 2, neighbours=relation)
         classes = positive_count(self.classes, "classes", at_most=1 << 12)
-        self._set(bins=bins, classes=classes, depth=depth, score=score, splitting=splitting, counting=counting)
+        self._set(bins=bins, classes=classes, depth=depth, score=score, counting=counting)
 
     @property
     def event(self) -> Event:
         """What one tree costs, for accounting."""
-        splits = ComposedEvent(event=self.splitting.event, count=self.depth)
+        splits = ComposedEvent(event=self.selecting.event, count=self.depth)
         return SequenceEvent(events=(splits, self.counting.event))
 
     def grow(self, codes: NDArray[np.integer], labels: NDArray[np.integer]) -> GrownTree:
@@ -231,7 +218,7 @@ class DecisionTree(MechanismValue):
             first = 2**level - 1
             for place in range(2**level):
                 scores = self.score.scores(cuts.counts(cells[nodes == place], self.classes))
-                chosen[first + place] = self.splitting.select(scores)
+                chosen[first + place] = self.selecting.select(scores)
             taken = chosen[first + nodes]
             places = cells[np.arange(len(cells)), cuts.features[taken]] // self.classes
             nodes = 2 * nodes + (places >= cuts.ends[taken])

@@ -1,8 +1,9 @@
-"""What recipes share: rows whose cells are whole numbers, and selections that divide a budget."""
+"""What recipes share: selections that divide a budget, and rows whose cells are whole numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +14,30 @@ from dpselect.accounting import calibrate
 from dpselect.checks import delta_below_one, one_of
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.planning import recommend
+
+Selection = Literal["auto", "permute_and_flip", "exponential"]
+"""Which mechanism selects; ``"auto"``: the one with the smaller error at the number of selections and the delta."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe(MechanismValue):
+    """Several selections by one mechanism, and what else is drawn, within (`epsilon`, `delta`) together."""
+
+    epsilon: float
+    selection: Selection = "auto"
+    delta: float = 0.0
+    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    def _select(self, epsilon: float, *, count: int, **scores: Any) -> None:
+        """Make the mechanism of each of `count` selections on such `scores` that cost (`epsilon`, `delta`) together."""
+        one_of(self.selection, "selection", get_args(Selection))
+        kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
+        delta, is_open = delta_below_one(self.delta), self.selection == "auto"
+        kind = recommend(count, delta, epsilon=epsilon) if is_open else kinds[self.selection]
+        self._set(selecting=calibrate(kind, count=count, epsilon=epsilon, delta=delta, **scores))
+
 
 EXPECTED_SIZES = "the number of values of each attribute, such as (2, 3)"
 """What errors say of the `sizes` of recipes."""
@@ -46,22 +70,3 @@ def codes_within(codes: NDArray[np.integer], sizes: Sequence[int], *, rows: int 
     # Unsigned numbers beyond 2^63 would turn negative.
     within = np.minimum(table, np.array(sizes, np.uint64 if table.dtype == np.uint64 else np.int64) - 1)
     return np.maximum(within.astype(np.int64), 0)
-
-
-Selection = Literal["auto", "permute_and_flip", "exponential"]
-"""Which mechanism selects; ``"auto"``: the one with the smaller error at the number of selections and the delta."""
-
-
-def shared_selections(
-    selection: Selection, *, count: int, epsilon: float, delta: float, **scores: Any
-) -> PermuteAndFlip | ExponentialMechanism:
-    """The mechanism of each of `count` selections on such `scores` that cost (`epsilon`, `delta`) together.
-
-    >>> shared_selections("auto", count=4, epsilon=1.0, delta=0.0, sensitivity=1).epsilon
-    0.25
-    """
-    one_of(selection, "selection", get_args(Selection))
-    kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
-    delta = delta_below_one(delta)
-    kind = recommend(count, delta, epsilon=epsilon) if selection == "auto" else kinds[selection]
-    return calibrate(kind, count=count, epsilon=epsilon, delta=delta, **scores)

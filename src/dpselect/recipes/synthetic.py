@@ -1,11 +1,17 @@
-"""Synthetic data from rounds that each select what is most wrong and measure it: a histogram, and a table."""
+"""Synthetic data: a histogram and a table, in rounds that each select what is most wrong; the parents of a network.
+
+Scores are in whole multiples of a public unit, with sensitivities that hold for what is computed
+(``proofs/marginal_scores.md``).
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +20,7 @@ from dpselect.accounting import ComposedEvent, Event, SequenceEvent
 from dpselect.checks import (
     divided,
     members_in_order,
+    one_of,
     positive_count,
     positive_counts,
     probability,
@@ -21,10 +28,12 @@ from dpselect.checks import (
     whole_number,
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
-from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
-from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.recipes.shared import EXPECTED_SIZES, Selection, array_of, codes_within, shared_selections
+from dpselect.recipes.shared import EXPECTED_SIZES, Recipe, array_of, codes_within
+
+Counts = NDArray[np.int64]
+ParentScore = Literal["mutual_information", "F", "R"]
 
 _UNIT = 1 << 16
 """Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
@@ -40,16 +49,12 @@ _FARTHEST = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds(MechanismValue):
+class Rounds(Recipe):
     """Rounds that each select what is most wrong, measure it, and improve what is released."""
 
-    epsilon: float
     rounds: int
     selection_share: float = 0.5
-    selection: Selection = "auto"
-    delta: float = 0.0
     neighbours: Neighbours = Neighbours.ADD_REMOVE
-    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
     measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
     totalling: GeometricMechanism | None = field(init=False, repr=False, compare=False, default=None)
 
@@ -58,11 +63,14 @@ class Rounds(MechanismValue):
         rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
         share, relation = probability(self.selection_share, "selection_share"), self.neighbours
         part, rest = divided(epsilon, share)
-        selecting = shared_selections(
-            self.selection, count=rounds, epsilon=part, delta=self.delta, sensitivity=sensitivity, neighbours=relation
-        )
+        self._select(part, count=rounds, sensitivity=sensitivity, neighbours=relation)
         measuring = GeometricMechanism(epsilon=quotient_down(rest, rounds), sensitivity=moved, neighbours=relation)
-        self._set(rounds=rounds, selecting=selecting, measuring=measuring)
+        self._set(rounds=rounds, measuring=measuring)
+
+    @property
+    def _floor(self) -> float:
+        """What is added to both sides of a ratio of numbers of rows: a noisy one may be 0 or less."""
+        return min((1.0 + self.measuring.expected_error) / 8.0, _MOST_ROWS)
 
     @property
     def event(self) -> Event:
@@ -118,20 +126,19 @@ class MWEM(Rounds):
                 error: a query counts 2^46 rows at most.
         """
         held, asked = _checked(counts, queries)
-        held_in_all = int(_answers(np.ones(held.size, bool), held))
-        total = held_in_all if self.totalling is None else self.totalling.draw(held_in_all)
+        total, answers = (np.minimum(cells @ held, _MOST_COUNTED) for cells in (np.ones(held.size, bool), asked))
+        if self.totalling is not None:
+            total = self.totalling.draw(int(total))
         rows = float(min(max(total, 1), _MOST_COUNTED))
-        answers = _answers(asked, held)
         weights = np.full(held.size, rows / held.size)
         measured: dict[int, float] = {}
-        floor = min((1.0 + self.measuring.expected_error) / 8.0, _MOST_COUNTED)
         for _ in range(self.rounds):
             guesses = np.rint(asked @ weights * _UNIT).astype(np.int64)
             winner = self.selecting.select(np.abs(answers * _UNIT - guesses))
             found = float(self.measuring.draw(int(answers[winner])))
             # A query that is measured twice is known better; their mean is as good as any.
-            measured[winner] = found if winner not in measured else (measured[winner] + found) / 2.0
-            weights = _reweighed(weights, asked, measured, rows, floor)
+            measured[winner] = (measured.get(winner, found) + found) / 2.0
+            weights = _reweighed(weights, asked, measured, rows, self._floor)
         return weights
 
 
@@ -164,15 +171,9 @@ def _checked(counts: object, queries: object) -> tuple[NDArray[np.int64], NDArra
     asked = array_of(queries, "queries", kinds="b", shape=(None, held.size), expected=asked_for)
     if not len(asked):
         raise InvalidDataError("queries", Shown("<none>"), asked_for)
-    # A number that is cut off changes by no more than before, so the sensitivity stays.
-    return np.minimum(held.astype(np.uint64), np.uint64(_MOST_COUNTED)).astype(np.int64), asked
-
-
-def _answers(asked: NDArray[np.bool_], held: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many rows each query counts, at most `_MOST_COUNTED`. Of no number of cells does a sum leave 64 bits."""
-    high, low = held >> 32, held & 0xFFFFFFFF
-    whole = np.minimum(asked @ high, _MOST_COUNTED >> 32) << 32
-    return np.minimum(whole + asked @ low, _MOST_COUNTED)
+    # A number that is cut off changes by no more than before, so the sensitivity stays; and no sum leaves 64 bits.
+    most = np.uint64(min(_MOST_COUNTED, _FARTHEST // held.size))
+    return np.minimum(held.astype(np.uint64), most).astype(np.int64), asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +242,7 @@ class AdaptiveMarginals(Rounds):
         for _ in range(self.rounds):
             winner = self.selecting.select(self._scores(truths, fitted * rows))
             noisy = self.measuring.draw_many(truths[winner].ravel()).reshape(truths[winner].shape).astype(np.float64)
-            measured[winner] = noisy if winner not in measured else (measured[winner] + noisy) / 2.0
+            measured[winner] = (measured.get(winner, noisy) + noisy) / 2.0
             # The number of rows is that of the measured marginals, the smaller ones counting for more.
             sums = np.array([each.sum() for each in measured.values()])
             sizes = np.array([each.size for each in measured.values()], np.float64)
@@ -263,7 +264,7 @@ class AdaptiveMarginals(Rounds):
         self, fitted: NDArray[np.float64], measured: dict[int, NDArray[np.float64]], rows: float
     ) -> NDArray[np.float64]:
         """Iterative proportional fitting, half a step at a time, as noisy marginals contradict each other."""
-        floor = min((1.0 + self.measuring.expected_error) / 8.0, _MOST_ROWS)
+        floor = self._floor
         for _ in range(_PASSES):
             for place, noisy in measured.items():
                 ratio = (np.maximum(noisy, 0.0) + floor) / (_summed(fitted, self.marginals[place]) * rows + floor)
@@ -286,3 +287,151 @@ def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]
 def _summed(table: NDArray[np.int64] | NDArray[np.float64], attributes: tuple[int, ...]) -> NDArray[np.int64]:
     """The marginal of some attributes, with a side of length 1 for each of the others."""
     return table.sum(axis=tuple(each for each in range(table.ndim) if each not in attributes), keepdims=True)
+
+
+@lru_cache(maxsize=4)
+def _terms(rows: int) -> Counts:
+    """n log2 n for n = 0 ... rows, in multiples of 1/65536, each rounded."""
+    numbers = np.arange(1.0, rows + 1.0)
+    return np.concatenate([[0], np.rint(numbers * np.log2(numbers) * _UNIT)]).astype(np.int64)
+
+
+def mutual_information(counts: Counts) -> int:
+    """65536 times the rows' number times the mutual information, in bits, of the two sides of `counts`.
+
+    >>> import numpy as np
+    >>> mutual_information(np.array([[4, 0], [0, 4]])) / 65536
+    8.0
+    """
+    terms = _terms(int(counts.sum()))
+    sides = terms[counts.sum(axis=0)].sum() + terms[counts.sum(axis=1)].sum()
+    return int(terms[counts].sum() - sides + terms[-1])
+
+
+def mutual_information_sensitivity(rows: int, *, binary: bool) -> int:
+    """Of `mutual_information`, if one of `rows` rows is replaced; smaller if all tables have a `binary` side."""
+    if binary or rows == 1:
+        bits = math.log2(rows) + (rows - 1) * math.log2(rows / (rows - 1)) if rows > 1 else 0.0
+    else:
+        bits = 2.0 * math.log2((rows + 1) / 2.0) + (rows - 1) * math.log2((rows + 1) / (rows - 1))
+    return math.ceil(bits * (1.0 + 1e-12) * _UNIT) + 7  # 12 rounded terms may change, each known within 0.51
+
+
+def nearness_to_certainty(counts: Counts) -> int:
+    """F of PrivBayes times twice the number of rows, for a `counts` whose first side is binary.
+
+    Minus the l1 distance to the nearest table in which the parents determine the child and both its values are as
+    frequent; found exactly, by a recursion over the parents' values.
+
+    >>> import numpy as np
+    >>> nearness_to_certainty(np.array([[5, 0], [0, 5]])), nearness_to_certainty(np.array([[5, 5], [0, 0]]))
+    (0, -10)
+    """
+    rows = int(counts.sum())
+    enough = (rows + 1) // 2
+    best = np.full(enough + 1, -1, np.int64)  # by rows of value 0 that are right, at most `enough`: those of value 1
+    best[0] = 0
+    for zero, one in counts.T.tolist():
+        kept = np.where(best >= 0, best + one, -1)
+        moved = np.full_like(best, -1)
+        step = min(zero, enough)
+        moved[step:] = best[: enough + 1 - step]
+        moved[enough] = max(moved[enough], best[enough - step :].max())
+        best = np.maximum(kept, moved)
+    reached = np.flatnonzero(best >= 0)
+    missing = np.maximum(rows - 2 * reached, 0) + np.maximum(rows - 2 * best[reached], 0)
+    return -int(missing.min())
+
+
+def distance_from_independence(counts: Counts) -> int:
+    """R of PrivBayes times twice the square of the number of rows: ``sum |N N_ab - N_a N_b|``.
+
+    >>> import numpy as np
+    >>> distance_from_independence(np.array([[5, 0], [0, 5]])), distance_from_independence(np.array([[2, 2], [3, 3]]))
+    (100, 0)
+    """
+    rows = int(counts.sum())
+    return int(np.abs(counts * rows - np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum())
+
+
+_SCORES = {"mutual_information": mutual_information, "F": nearness_to_certainty, "R": distance_from_independence}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentChoice(Recipe):
+    """Chooses, one after another, an attribute and its parents among those chosen before.
+
+    Args:
+        sizes: how many values each attribute has; public.
+        rows: the number of rows; public.
+        degree: how many parents an attribute has at most, fewer than there are attributes; public. Default: 2, or 1
+            for two attributes.
+        score: ``"mutual_information"``, ``"F"`` (all attributes binary) or ``"R"``.
+        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
+        delta: that the guarantee may fail, from 0 to below 1.
+
+    Proof: ``proofs/marginal_scores.md``, claims 3 to 5. Source: Zhang, Cormode, Procopiuc, Srivastava & Xiao (2017),
+    with a smaller sensitivity of R.
+
+    >>> import numpy as np
+    >>> codes = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]] * 250)
+    >>> choice = ParentChoice(epsilon=20.0, sizes=(2, 2, 2), rows=1000, degree=1)
+    >>> choice.choose(codes)[1]
+    (1, (0,))
+    """
+
+    sizes: tuple[int, ...]
+    rows: int
+    degree: int | None = None
+    score: ParentScore = "R"
+
+    def __post_init__(self) -> None:
+        Recipe.__post_init__(self)
+        sizes = positive_counts(self.sizes, "sizes", at_most=1 << 16, expected=EXPECTED_SIZES)
+        if len(sizes) < 2:
+            raise InvalidParameterError("sizes", Shown(f"<{len(sizes)} attributes>"), "at least two attributes")
+        rows = positive_count(self.rows, "rows", at_most=1 << 24)
+        one_of(self.score, "score", get_args(ParentScore))
+        if self.score == "F" and set(sizes) != {2}:
+            raise InvalidParameterError("score", Shown("'F'"), "another score, as F is for attributes with two values")
+        moved = {"F": 2, "R": max(1, 6 * (rows - 1))}
+        moved["mutual_information"] = mutual_information_sensitivity(rows, binary=max(sizes) <= 2)
+        relation = Neighbours.REPLACE_ONE  # as the number of rows is public
+        self._select(self.epsilon, count=len(sizes) - 1, sensitivity=moved[self.score], neighbours=relation)
+        most = min(16, len(sizes) - 1)
+        degree = min(2, most) if self.degree is None else positive_count(self.degree, "degree", at_most=most)
+        self._set(sizes=sizes, rows=rows, degree=degree)
+
+    @property
+    def event(self) -> ComposedEvent:
+        """What one structure costs, for accounting."""
+        return ComposedEvent(event=self.selecting.event, count=len(self.sizes) - 1)
+
+    def choose(self, codes: NDArray[np.integer]) -> list[tuple[int, tuple[int, ...]]]:
+        """Attributes with their parents, in an order in which parents come first, at the cost of `event`.
+
+        The first attribute is attribute 0, without parents.
+
+        Args:
+            codes: shape ``(rows, attributes)``: whole numbers from 0, below the attribute's size.
+
+        Raises:
+            InvalidDataError: another shape or type. Nothing is drawn then.
+        """
+        table, score = codes_within(codes, self.sizes, rows=self.rows), _SCORES[self.score]
+        chosen: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        while len(chosen) < len(self.sizes):
+            known = sorted(attribute for attribute, _ in chosen)
+            others = [each for each in range(len(self.sizes)) if each not in known]
+            parents = list(itertools.combinations(known, min(cast(int, self.degree), len(known))))
+            options = [(child, each) for child in others for each in parents]
+            scores = np.array([score(self.counts(table, child, each)) for child, each in options], np.int64)
+            chosen.append(options[self.selecting.select(scores)])
+        return chosen
+
+    def counts(self, table: Counts, child: int, parents: tuple[int, ...]) -> Counts:
+        """How many rows have each value of the child together with each of the parents; private."""
+        sides = [self.sizes[each] for each in parents]
+        joint = np.ravel_multi_index(tuple(table[:, list(parents)].T), sides)
+        cells = np.bincount(table[:, child] * math.prod(sides) + joint, minlength=self.sizes[child] * math.prod(sides))
+        return cells.astype(np.int64).reshape(self.sizes[child], math.prod(sides))
