@@ -10,7 +10,6 @@ the sensitivities hold exactly for what is computed, not only for the formula.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Literal, get_args
@@ -207,59 +206,35 @@ class DecisionTree(Recipe):
         known = array_of(labels, "labels", kinds="iu", shape=(len(table),), expected=expected)
         kept = (known >= 0) & (known < self.classes)
         known = known[kept].astype(np.int64)
-        cuts = _Cuts.of(self.bins)
+        # Of each cut: its feature, the last bin below it, and the first one above it among the bins of all features.
+        sizes = np.array(self.bins, np.int64)
+        firsts = np.cumsum(sizes) - sizes
+        features = np.repeat(np.arange(len(sizes)), sizes - 1)
+        bins = np.concatenate([np.arange(size - 1) for size in self.bins])
+        ends = firsts[features] + bins + 1
         cells = table[kept]  # then where each row's bin and class are among all bins and classes
-        cells += cuts.firsts
+        cells += firsts
         cells *= self.classes
         cells += known[:, np.newaxis]
+
+        def sides(part: Counts) -> Counts:
+            """Shape ``(cuts, 2, classes)``: how many of the rows with these cells are on each side of each cut."""
+            found = np.bincount(part.ravel(), minlength=int(sizes.sum()) * self.classes).reshape(-1, self.classes)
+            up_to = np.concatenate([np.zeros((1, self.classes), np.int64), found.cumsum(axis=0, dtype=np.int64)])
+            below = up_to[ends] - up_to[firsts[features]]
+            return np.stack([below, up_to[sizes[0]] - below], axis=1)
+
         nodes = np.zeros(len(known), np.int64)
         chosen = np.zeros(2**self.depth - 1, np.int64)
         for level in range(self.depth):
             first = 2**level - 1
             for place in range(2**level):
-                scores = self.score.scores(cuts.counts(cells[nodes == place], self.classes))
-                chosen[first + place] = self.selecting.select(scores)
+                chosen[first + place] = self.selecting.select(self.score.scores(sides(cells[nodes == place])))
             taken = chosen[first + nodes]
-            places = cells[np.arange(len(cells)), cuts.features[taken]] // self.classes
-            nodes = 2 * nodes + (places >= cuts.ends[taken])
+            nodes = 2 * nodes + (cells[np.arange(len(cells)), features[taken]] // self.classes >= ends[taken])
         leaves = np.bincount(nodes * self.classes + known, minlength=2**self.depth * self.classes).astype(np.int64)
         counts = self.counting.draw_many(leaves).reshape(2**self.depth, self.classes)
-        return GrownTree(features=cuts.features[chosen], cuts=cuts.bins[chosen], counts=counts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Cuts:
-    """All (feature, cut) pairs, one after another, and where their bins are among the bins of all features.
-
-    Attributes:
-        sizes, firsts: shape ``(features,)``: how many bins each feature has, and where they begin.
-        features: shape ``(cuts,)``: the feature that a cut is in.
-        bins: shape ``(cuts,)``: the last bin below the cut, from 0 in each feature.
-        ends: shape ``(cuts,)``: the first bin above the cut, among the bins of all features.
-    """
-
-    sizes: Counts
-    firsts: Counts
-    features: Counts
-    bins: Counts
-    ends: Counts
-
-    @classmethod
-    def of(cls, bins: Sequence[int]) -> _Cuts:
-        """Each feature has one cut fewer than it has bins."""
-        sizes = np.array(bins, np.int64)
-        firsts = np.cumsum(sizes) - sizes
-        features = np.repeat(np.arange(len(sizes)), sizes - 1)
-        places = np.arange(len(features)) - (firsts - np.arange(len(sizes)))[features]
-        return cls(sizes=sizes, firsts=firsts, features=features, bins=places, ends=firsts[features] + places + 1)
-
-    def counts(self, cells: Counts, classes: int) -> Counts:
-        """Shape ``(cuts, 2, classes)``: how many of the rows of `cells` are on each side of each cut."""
-        size = int(self.sizes.sum())
-        found = np.bincount(cells.ravel(), minlength=size * classes).reshape(size, classes)
-        up_to = np.concatenate([np.zeros((1, classes), np.int64), found.cumsum(axis=0, dtype=np.int64)])
-        below = up_to[self.ends] - up_to[self.firsts[self.features]]
-        return np.stack([below, up_to[self.sizes[0]] - below], axis=1)
+        return GrownTree(features=features[chosen], cuts=bins[chosen], counts=counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
