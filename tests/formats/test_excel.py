@@ -20,7 +20,7 @@ from dpselect import Format
 from dpselect import verify as check
 from dpselect.cli import main
 from dpselect.errors import InvalidDataError, InvalidParameterError, MissingExtraError
-from dpselect.rows.files import excel_sheets
+from dpselect.rows import library_files
 from tests.formats.reading import counts, numbers
 
 Rows = list[list[Any]]
@@ -294,7 +294,7 @@ def test_large_workbooks_are_refused_by_their_directory(tmp_path: Path, monkeypa
         parts.writestr("xl/worksheets/more.xml", b"\0" * (1 << 20))
     assert path.stat().st_size < 1 << 16
     assert counts(path, [7], None) == [3]
-    monkeypatch.setattr(excel_sheets, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(library_files, "MOST_BYTES", 1 << 20)
     with pytest.raises(InvalidDataError, match="parts take at most 1 MiB uncompressed"):
         counts(path, [7], None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ import pytest
 
 import dpselect as dps
 from dpselect import Format
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError
 from dpselect.formats import DELIMITERS, ENCODINGS
-from dpselect.rows.files import lines
-from dpselect.rows.files.lines import Reading
+from dpselect.rows import lines
+from dpselect.rows.lines import File
 from tests.formats.reading import counts, counts_in_groups, numbers, written
 
 TEXTS = ["Köln", "Zürich", "Besançon"]
@@ -248,19 +249,19 @@ def test_progress_counts_the_bytes_of_the_file(ending: str, tmp_path: Path) -> N
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(gzipped(content) if ending else content)
     done: list[int] = []
-    columns = lines.read_columns(str(path), Shown("t"))
-    reading = Reading(str(path), columns, columns, advance=done.append)
-    rows = sum(len(batch[0]) for batch in lines.rows(reading))
+    file = File(str(path))
+    file = replace(file, columns=lines.read_columns(file))
+    rows = sum(len(batch[0]) for batch in lines.rows(file, file.columns, done.append))
     assert (rows, sum(done)) == (50_000, path.stat().st_size)
 
 
 def test_the_header_and_the_rows_are_read_in_the_same_dialect(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("unit|v,|w\n1|2|ö\n".encode("utf-16"))
-    declared = Format(delimiter="|", encoding="utf-16")
-    columns = lines.read_columns(str(path), Shown("t"), declared)
+    file = File(str(path), declared=Format(delimiter="|", encoding="utf-16"))
+    columns = lines.read_columns(file)
     assert [column.name for column in columns] == ["unit", "v,", "w"]
-    (batch,) = lines.rows(Reading(str(path), [columns[2], columns[0]], columns, declared))
+    (batch,) = lines.rows(replace(file, columns=columns), [columns[2], columns[0]])
     assert [column.to_pylist() for column in batch] == [["ö"], ["1"]]
 
 

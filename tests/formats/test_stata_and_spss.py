@@ -15,7 +15,7 @@ import pytest
 
 from dpselect import Format
 from dpselect.errors import InvalidDataError, MissingExtraError
-from dpselect.rows.files import typed_files
+from dpselect.rows import library_files
 from tests.formats.reading import counts, numbers
 from tests.rows.tables import opened
 
@@ -61,7 +61,7 @@ each_way = pytest.mark.parametrize("way", [stata, old_stata, spss, short_spss])
 def test_every_kind_of_column(
     way: Callable[[Path], Path], batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(typed_files, "BATCH_ROWS", batch)
+    monkeypatch.setattr(library_files, "BATCH_ROWS", batch)
     path = way(tmp_path)
     assert counts(path, ["åsa", "böb", "x"], column="name") == [2, 1, 0]
     assert numbers(path, None) == [1.5, 3.0, 3.0]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dpselect.rows import lines as lines_module
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.files import lines as lines_module
-from dpselect.rows.files.lines import Reading
+from dpselect.rows.lines import File
 from tests.slow import EXAMPLES
 
 Pair = tuple[str | None, str | None]
@@ -58,7 +58,7 @@ def read(lines: list[bytes], *, width: int, end: bytes = b"\n") -> Counter[Pair]
         path.write_bytes(b"header\n" + b"\n".join(lines) + (end if lines else b""))
         read_so_far: list[int] = []
         among = tuple(Column(str(at), Holds.ANYTHING) for at in range(width))
-        batches = lines_module.rows(Reading(str(path), [among[0], among[-1]], among, advance=read_so_far.append))
+        batches = lines_module.rows(File(str(path), columns=among), [among[0], among[-1]], read_so_far.append)
         pairs = [pair for batch in batches for pair in zip(*(column.to_pylist() for column in batch), strict=True)]
         assert sum(read_so_far) == path.stat().st_size
         return Counter(pairs)

@@ -18,7 +18,7 @@ from dpselect import ROWS, Dataset, SelectionError, check
 from dpselect.errors import InvalidDataError
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb import connection, scan
-from dpselect.rows.files.source import FileSource
+from dpselect.rows.files import FileSource
 from tests.rows.tables import count, gather, opened, total, write_parquet
 
 Ways = Callable[..., list[Any]]

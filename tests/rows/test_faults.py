@@ -29,12 +29,12 @@ pytestmark = engines.deprecations
 ROWS = pa.table({"unit": [f"{SECRET}{row}" for row in range(9)], "value": [row % 3 * 1.0 for row in range(9)]})
 
 BROKEN = {
-    "csv": "files.lines._field",
-    "csv-glob": "files.lines._fields_of_lines",
-    "json": "files.json_lines._divided",
-    "json-glob": "files.json_lines._divided",
-    "parquet": "files.typed_files._plan",
-    "parquet-glob": "files.typed_files.plain_batches",
+    "csv": "lines._field",
+    "csv-glob": "lines._fields_of_lines",
+    "json": "json_lines._divided",
+    "json-glob": "json_lines._divided",
+    "parquet": "library_files._plan",
+    "parquet-glob": "library_files.plain_batches",
     "delta": "frame._width",
     "iceberg": "frame.plain_batches",
     "arrow": "frame.plain_batches",
@@ -132,8 +132,8 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = engines.PLACERS["parquet"](ROWS, tmp_path)
-    breaks(monkeypatch, "files.source._matching_files", way)
-    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files.source"):
+    breaks(monkeypatch, "files._matching_files", way)
+    with pytest.raises(FaultError, match=f"{way} in dpselect.rows.files"):
         source.opened()
     breaks(monkeypatch, "frame.check_names", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.rows.frame"):
@@ -144,7 +144,7 @@ def test_the_command_line_ends_with_the_status_of_the_unforeseen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = engines.PLACERS["csv"](ROWS, tmp_path)
-    breaks(monkeypatch, "files.lines._field", "TypeError")
+    breaks(monkeypatch, "lines._field", "TypeError")
     arguments = [
         "median",
         source.given,

@@ -131,7 +131,7 @@ def test_files_without_numbers_are_told_by_their_paths(
     def unnumbered(path: str) -> os.stat_result:
         return os.stat_result([number if at != 1 else 0 for at, number in enumerate(stat(path))])
 
-    monkeypatch.setattr("dpselect.rows.files.source.os.stat", unnumbered)
+    monkeypatch.setattr("dpselect.rows.files.os.stat", unnumbered)
     found = dps.Dataset(f"{tmp_path}/*.csv", unit="who")
     monkeypatch.undo()
     assert found.count(epsilon=SURE).value == 100

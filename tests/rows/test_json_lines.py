@@ -16,12 +16,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dpselect as dps
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError
+from dpselect.rows import json_lines
+from dpselect.rows import lines as lines_module
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.files import json_lines
-from dpselect.rows.files import lines as lines_module
-from dpselect.rows.files.lines import Reading
-from dpselect.rows.files.source import FileSource
+from dpselect.rows.files import FileSource
+from dpselect.rows.lines import File
 from tests.rows.tables import count, gather
 
 Pair = tuple[str | None, str | None]
@@ -40,7 +40,7 @@ def read(lines: list[bytes], *, end: bytes = b"\n") -> Counter[Pair]:
         path = Path(folder) / "t.jsonl"
         path.write_bytes(b"\n".join(lines) + (end if lines else b""))
         read_so_far: list[int] = []
-        batches = json_lines.rows(Reading(str(path), [UNIT, VALUE], advance=read_so_far.append))
+        batches = json_lines.rows(File(str(path)), [UNIT, VALUE], read_so_far.append)
         pairs = [pair for batch in batches for pair in zip(*(column.to_pylist() for column in batch[:2]), strict=True)]
         assert sum(read_so_far) == path.stat().st_size
         return Counter(pairs)
@@ -140,7 +140,8 @@ def test_blocks_and_long_lines_cut_nothing_else(block: int, lines: list[bytes], 
     lines = [*lines, *(b'{"unit": "' + b"x" * size + b'"}' for size in long)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines_module, "BLOCK", block)
-        patch.setattr(lines_module, "LONGEST_LINE", 40)
+        for module in (lines_module, json_lines):
+            patch.setattr(module, "LONGEST_LINE", 40)
         expected = Counter(pair for line in lines if len(line) <= 40 and (pair := meaning(line)) is not None)
         assert read(lines) == expected
 
@@ -197,8 +198,8 @@ def test_keys_may_be_anything(name: str, before: str) -> None:
         ways = itertools.product([True, False], [None, (",", ":")])
         lines = [json.dumps(row, ensure_ascii=plain, separators=between).encode() for plain, between in ways]
         path = write(Path(folder), lines[1:], first=lines[0])
-        assert name in {column.name for column in json_lines.read_columns(str(path), Shown("t"))}
-        batches = json_lines.rows(Reading(str(path), [Column(name, Holds.ANYTHING)]))
+        assert name in {column.name for column in json_lines.read_columns(File(str(path)))}
+        batches = json_lines.rows(File(str(path)), [Column(name, Holds.ANYTHING)])
         assert [cell for batch in batches for cell in batch[0].to_pylist()] == [f"<{before}>"] * len(lines)
 
 

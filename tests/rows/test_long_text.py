@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpselect import SelectionError
+from dpselect.rows import library_files
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb import cells, connection
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.duckdb.cells import LONG, LONG_UNIT, Cell, short_units
-from dpselect.rows.files import typed_files
 from dpselect.summaries import CandidateKind
 from tests.rows.tables import count, gather, opened
 from tests.slow import SLOW
@@ -226,7 +226,7 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
 ) -> None:
     """One unit's rows need no room in the file, so that how long rows are on average says nothing."""
     if not looked_up:
-        monkeypatch.setattr(typed_files, "_longest_repeated", lambda *_: 0)
+        monkeypatch.setattr(library_files, "_longest_repeated", lambda *_: 0)
     rows, longest = 3000, 1 << 15
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"unit": [7] * rows, "value": ["z" * longest] * rows}), path)
@@ -236,7 +236,7 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
         read.append(sum(array.nbytes for array in arrays))
         return plain_batches(arrays, *others)
 
-    monkeypatch.setattr(typed_files, "plain_batches", watched)
+    monkeypatch.setattr(library_files, "plain_batches", watched)
     table = opened(str(path))
     written = [
         batch.nbytes for batch in table.table.engine.source.batches(table.table.engine.columns, lambda rows: None)

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpselect.rows import library_files
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb import connection
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
-from dpselect.rows.files import typed_files
-from dpselect.rows.files.lines import Reading
+from dpselect.rows.lines import File
 from tests.rows import engines
 from tests.rows.tables import Groups, Opened, count, opened
 from tests.slow import SLOW
@@ -84,7 +84,7 @@ def test_long_text_in_a_file_is_written_out_in_pieces(tmp_path: Path) -> None:
     table = pa.table({"unit": range(53), "value": repeated(pa.array([LONG, "x", "y"]), 50)})
     for stored, dictionary in (("once.parquet", True), ("each.parquet", False)):
         pq.write_table(table, tmp_path / stored, use_dictionary=dictionary, compression="zstd")
-        batches = list(typed_files.rows(Reading(str(tmp_path / stored), columns)))
+        batches = list(library_files.rows(File(str(tmp_path / stored)), columns))
         assert sum(len(batch[0]) for batch in batches) == 53
         assert max(sum(each.nbytes for each in batch) for batch in batches) < 2 * PIECE_BYTES
 

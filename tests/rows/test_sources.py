@@ -15,7 +15,7 @@ from pyarrow import feather
 
 from dpselect import Format
 from dpselect.errors import InvalidDataError
-from dpselect.rows.files.source import ENDINGS_TEXT, FileSource
+from dpselect.rows.files import ENDINGS_TEXT, FileSource
 from tests.formats.reading import counts as read
 from tests.rows.tables import count, opened, write_csv, write_parquet
 

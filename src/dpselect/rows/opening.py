@@ -27,9 +27,9 @@ from dpselect.rows.columns import Column, Holds, candidate_kinds
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import LINE, Source
 from dpselect.rows.failures import TranslatedErrors, cut_off
-from dpselect.rows.files.lines import ignored
-from dpselect.rows.files.source import FileSource, paths_of
+from dpselect.rows.files import FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
+from dpselect.rows.lines import ignored
 from dpselect.rows.table import Table
 from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.kinds import CONVERSIONS, Member, kind_of

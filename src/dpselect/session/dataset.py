@@ -18,7 +18,7 @@ from dpselect.formats import Format, declared
 from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.wording import html_table
-from dpselect.rows.files.source import paths_of
+from dpselect.rows.files import paths_of
 from dpselect.rows.opening import open_table, origin_of, what_was_opened
 from dpselect.rows.table import Rows, UnopenedTable
 from dpselect.session.asking import Asking, PlainQuestions, planner

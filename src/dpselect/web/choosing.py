@@ -31,7 +31,7 @@ from dpselect.privacy import EACH_ROW, ROWS
 from dpselect.questions.question import BY_NAME, QUESTIONS
 from dpselect.questions.wording import bound_shown, rounded_up
 from dpselect.questions.words import as_text
-from dpselect.rows.files.source import named_kind
+from dpselect.rows.files import named_kind
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.dataset import seen
 from dpselect.session.paying import Forecast

@@ -16,7 +16,7 @@ from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
 from dpselect.rows.columns import Column
-from dpselect.rows.files.source import named_kind
+from dpselect.rows.files import named_kind
 from dpselect.rows.opening import open_table
 from dpselect.session.dataset import Dataset, DryRun
 from dpselect.session.paying import Spending

@@ -22,10 +22,10 @@ from urllib.parse import unquote
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, pa
+from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, pa, pq
 from dpselect.rows.duckdb.scan import LINE, Source, readable
 from dpselect.rows.failures import TranslatedErrors, unanswered
-from dpselect.rows.files.lines import COMPRESSIONS, Reading, blocks_of, first_bytes, ignored, line_and_rest, opened
+from dpselect.rows.lines import COMPRESSIONS, File, Skipped, blocks_of, first_bytes, ignored, line_and_rest, opened
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")
 _TEXT = ("ignore_case", "trim")
@@ -40,12 +40,12 @@ class FileKind(Enum):
 
     CSV = (".csv .txt", "lines", b"", "a CSV file", _OF_LINES, "CSV files")
     TAB_SEPARATED = (".tsv .tab", "lines", b"", "a file of tab-separated values", _OF_LINES, "tab-separated values")
-    PARQUET = (".parquet", "typed_files", b"PAR1", "a Parquet file", _OF_TYPES, "Parquet files")
-    ARROW = (".arrow .feather .ipc", "typed_files", b"ARROW1", "an Arrow file", _OF_TYPES, "Arrow files")
-    ORC = (".orc", "typed_files", b"ORC", "an ORC file", _OF_TYPES, "ORC files")
-    EXCEL = (".xlsx", "excel_sheets", b"PK\x03\x04", "an Excel workbook", _OF_SHEETS, "Excel files")
-    STATA = (".dta", "typed_files", b"", "a Stata file", _OF_TYPES, "Stata files")
-    SPSS = (".sav .zsav", "typed_files", b"", "an SPSS file", _OF_TYPES, "SPSS files")
+    PARQUET = (".parquet", "library_files", b"PAR1", "a Parquet file", _OF_TYPES, "Parquet files")
+    ARROW = (".arrow .feather .ipc", "library_files", b"ARROW1", "an Arrow file", _OF_TYPES, "Arrow files")
+    ORC = (".orc", "library_files", b"ORC", "an ORC file", _OF_TYPES, "ORC files")
+    EXCEL = (".xlsx", "library_files", b"PK\x03\x04", "an Excel workbook", _OF_SHEETS, "Excel files")
+    STATA = (".dta", "library_files", b"", "a Stata file", _OF_TYPES, "Stata files")
+    SPSS = (".sav .zsav", "library_files", b"", "an SPSS file", _OF_TYPES, "SPSS files")
     JSON_LINES = (".jsonl .ndjson", "json_lines", b"", "a file of JSON lines", _OF_OBJECTS, "files of JSON lines")
 
     def __init__(self, endings: str, reader: str, start: bytes, one: str, words: tuple[str, ...], many: str) -> None:
@@ -57,9 +57,9 @@ class FileKind(Enum):
 
     @property
     def reader(self) -> Any:
-        """The module that reads such files. It has ``read_columns(path, shown, declared)`` and ``rows(reading)``,
-        which gives arrays of some rows at a time, one for each column, and perhaps their numbers."""
-        return import_module(f"dpselect.rows.files.{self._reader}")
+        """The module that reads such files: ``read_columns(file)`` tells the columns, and ``rows`` gives arrays of some
+        rows at a time, one for each column, see `lines.rows`."""
+        return import_module(f"dpselect.rows.{self._reader}")
 
 
 ENDINGS = {ending: kind for kind in FileKind for ending in kind.endings}
@@ -78,25 +78,34 @@ _OTHER_CONTENT = {
     b"PARE": "encrypted",
     b"\x1f\x8b": "compressed by gzip",
     b"PK\x03\x04": "a zip archive",
+    **dict.fromkeys((b"\xff\xfe\0\0", b"\0\0\xfe\xff"), "UTF-32"),
     **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16"),
 }
 
 
-def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind:
+def kind_of(file: File, declared: Format | None = None) -> FileKind:
     """The kind by the end of the name, confirmed by the first bytes; the declared format has to fit it."""
-    kind = named_kind(path)
+    kind, refused = named_kind(file.path), partial(InvalidDataError, "source", file.shown)
     if kind is None:
-        hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
-        raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
+        hint = _HINTS.get(os.path.splitext(file.path)[1].lower(), "")
+        raise refused(f"a file whose name ends in {ENDINGS_TEXT}", hint)
     if declared is not None:
         declared.check(kind.words, kind.many)
-    with reading_file(kind, shown), closing(blocks_of(path)) as blocks:
+    with reading_file(kind, file.shown), closing(blocks_of(file.path)) as blocks:
         start = first_bytes(blocks, 6)
     if not start:
-        raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
-    if hint := _other_content(kind, start, declared):
-        raise InvalidDataError("source", shown, f"{kind.called}, as its name says", hint)
-    return kind
+        raise refused("a table", "The file is empty (0 bytes).")
+    found = next((content for other, content in _OTHER_CONTENT.items() if start.startswith(other)), "")
+    is_declared = found == "UTF-16" and declared is not None and declared.encoding.startswith("utf-16")
+    if start.startswith(kind.signature) if kind.signature else not found or is_declared:
+        return kind
+    hint = f"Its content is {found or 'something else'}."
+    if kind is FileKind.ARROW:
+        hint += " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
+    if found.startswith("UTF") and not kind.signature:
+        can_be_declared = found == "UTF-16" and "encoding" in kind.words
+        hint += " Declare the format: `encoding='utf-16'`." if can_be_declared else " Convert it to UTF-8 first."
+    raise refused(f"{kind.called}, as its name says", hint)
 
 
 def named_kind(path: str) -> FileKind | None:
@@ -106,19 +115,6 @@ def named_kind(path: str) -> FileKind | None:
         return ENDINGS.get(last)
     kind = {**ENDINGS, ".json": FileKind.JSON_LINES}.get(os.path.splitext(base)[1])
     return kind if kind is not None and kind.has_lines else None
-
-
-def _other_content(kind: FileKind, start: bytes, declared: Format | None) -> str:
-    """What a file holds instead, if it does not begin as its name says."""
-    found = next((content for other, content in _OTHER_CONTENT.items() if start.startswith(other)), "")
-    if kind.signature:
-        also = " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
-        hint = f"Its content is {found or 'something else'}.{also if kind is FileKind.ARROW else ''}"
-        return "" if start.startswith(kind.signature) else hint
-    if not found or (found == "UTF-16" and declared is not None and declared.encoding.startswith("utf-16")):
-        return ""
-    way = "Declare the format: `encoding='utf-16'`." if "encoding" in kind.words else "Convert it to UTF-8 first."
-    return f"Its content is {found}. {way if found == 'UTF-16' else ''}".rstrip()
 
 
 def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
@@ -150,22 +146,6 @@ _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 """Characters that the engine might read as a pattern or a protocol."""
 _LINES = 1 << 40
 """More than a file has: the lines of the next one are counted from there."""
-
-Above = tuple[tuple[str, str | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file that is there.
-
-    Attributes:
-        path, shown: where it is, and what errors call it: a name that only a glob or a folder holds may be a person's.
-        above: the columns that folders name, and their values for all its rows.
-    """
-
-    path: str
-    shown: Shown
-    above: Above = ()
 
 
 def paths_of(source: object) -> Sequence[str | Path] | None:
@@ -209,7 +189,7 @@ def _identity(path: str) -> object:
     return (about.st_dev, about.st_ino) if about.st_ino else os.path.realpath(path)  # some systems have no numbers
 
 
-def _in_folder(folder: str) -> dict[str, Above]:
+def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
     """All files in folders such as ``year=2026/month=11``, or links to them; or those that Spark wrote to its end.
 
     Any other folder is refused. Spark leaves empty files beside others.
@@ -223,7 +203,7 @@ def _in_folder(folder: str) -> dict[str, Above]:
         globs = [os.path.join(folder, f"*{ending}") for ending in ENDINGS if any(Path(folder).glob(f"*{ending}"))]
         hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
         raise refused("a file, not a folder", hint)
-    parts: dict[object, tuple[str, Above]] = {}
+    parts = dict[object, tuple[str, tuple[tuple[str, str | None], ...]]]()
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(folders) if is_divided else []
         levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
@@ -288,56 +268,47 @@ class FileSource(Source):
     """One table in files of the same format, whose columns may differ; those that a question asks for have to be alike.
 
     Attributes:
-        files, kind: where they are, and the kind of all of them.
-        held: the columns of each file.
-        declared: how their cells are written.
+        files, kind: where they are, with the columns that each had when it was opened; and the kind of all of them.
         skipped: called with the numbers of lines that cannot be read.
     """
 
     files: tuple[File, ...]
     kind: FileKind
-    held: tuple[tuple[Column, ...], ...]
-    declared: Format
-    skipped: Callable[[list[int]], None] = ignored
+    skipped: Skipped = ignored
 
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
         """The table at a path, a glob, a list or a folder; names, first lines and footers decide whether it is one."""
-        shown, files = found(source)
-        kinds = {kind_of(file.path, file.shown, declared) for file in files}
+        shown, given = found(source)
+        kinds = {kind_of(file, declared) for file in given}
         if {FileKind.PARQUET, FileKind.ORC} & kinds:
-            _refuse_tables_of_formats(files)
+            _refuse_tables_of_formats(given)
         refused = partial(InvalidDataError, "source", Shown(shown))
         if len(kinds) > 1:
             raise refused("files of one format, such as all .csv or all .parquet")
-        (kind,), declared = kinds, declared or Format()
+        (kind,), declared, files = kinds, declared or Format(), list[File]()
         if kind is FileKind.TAB_SEPARATED:
             declared = replace(declared, delimiter=declared.delimiter or "\t")
-        held = tuple(_columns_in(file, kind, declared) for file in files)
-        inside = _together(held, files)
+        for file in given:
+            file = replace(file, declared=declared, before=len(files) * _LINES)
+            with reading_file(kind, file.shown):
+                files.append(replace(file, columns=kind.reader.read_columns(file)))
+        inside = _together(files)
         if all(column.holds is Holds.UNLIKE for column in inside):
             raise refused("files with columns, one of them in common")
         columns = (*inside, *(Column(name, Holds.ANYTHING) for name, _ in files[0].above))
         if len({column.name for column in columns}) < len(columns):
             hint = "The names of the folders and the files have a column in common."
             raise refused("columns with different names", hint)
-        return cls(
-            shown,
-            columns,
-            listed=kind.has_types,  # names in the first line of a text file may be a person's row
-            has_header=kind is not FileKind.JSON_LINES,
-            has_lines=kind.has_lines,
-            files=files,
-            kind=kind,
-            held=held,
-            declared=declared,
-        )
+        about: dict[str, Any] = {"listed": kind.has_types}  # else the names in the first line may be a person's row
+        about |= {"has_header": kind is not FileKind.JSON_LINES, "has_lines": kind.has_lines}
+        return cls(shown, columns, tuple(files), kind, **about)
 
     def size(self) -> int:
         """Bytes, as they are stored."""
         return sum(os.path.getsize(file.path) for file in self.files)
 
-    def counting(self, skipped: Callable[[list[int]], None]) -> FileSource:
+    def counting(self, skipped: Skipped) -> FileSource:
         """See `Source`."""
         return replace(self, skipped=skipped)
 
@@ -352,22 +323,21 @@ class FileSource(Source):
         """See `Source`."""
         read = list[bytes]()
         for position, number in (divmod(row, _LINES) for row in rows if self.kind.has_cells):
-            with closing(opened(self.files[position].path, self.declared.encoding)) as text:
+            with closing(opened(self.files[position])) as text:
                 read.append(line_and_rest(text, number - 1)[0])
         return read
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""
-        for position, (file, held) in enumerate(zip(self.files, self.held, strict=True)):
+        for file in self.files:
             above = {Column(name, Holds.ANYTHING): pa.scalar(value, pa.large_string()) for name, value in file.above}
             # Or nothing would say how many rows there are.
-            asked = [column for column in columns if column not in above and column != LINE] or [held[0]]
+            asked = [column for column in columns if column not in above and column != LINE] or [file.columns[0]]
             with reading_file(self.kind, file.shown):
                 # Of a workbook a change is found while the rows are read.
-                if self.kind is not FileKind.EXCEL and held != _columns_in(file, self.kind, self.declared):
+                if self.kind is not FileKind.EXCEL and file.columns != self.kind.reader.read_columns(file):
                     raise EOFError
-                about = (held, self.declared, file.shown, advance, LINE in columns, position * _LINES, self.skipped)
-                for read in self.kind.reader.rows(Reading(file.path, asked, *about)):
+                for read in self.kind.reader.rows(file, asked, advance, self.skipped if LINE in columns else None):
                     arrays = dict(zip([*asked, LINE], read, strict=False))
                     arrays |= {column: pa.repeat(value, len(read[0])) for column, value in above.items()}
                     names = list(map(str, range(len(columns))))
@@ -375,27 +345,22 @@ class FileSource(Source):
 
     def parquet(self, columns: Sequence[Column]) -> tuple[str, ...] | None:
         """See `Source`."""
-        paths = tuple(os.path.abspath(file.path) for file in self.files)
+        paths, held = tuple(os.path.abspath(file.path) for file in self.files), [file.columns for file in self.files]
         if self.kind is not FileKind.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
             return None
         try:
-            schemas = [self.kind.reader.schema(path) for path in paths]
+            schemas = [pq.read_schema(path) for path in paths]
             types = {tuple(schema.field(column.name).type for column in columns) for schema in schemas}
         except (OSError, pa.ArrowException, KeyError):  # fields of structs have no column: they are streamed, too
             return None
         # A file that was replaced since it was opened is left to the stream, which refuses it.
-        return paths if len(types) == 1 and tuple(map(columns_of, schemas)) == self.held else None
+        return paths if len(types) == 1 and list(map(columns_of, schemas)) == held else None
 
 
-def _columns_in(file: File, kind: FileKind, declared: Format) -> tuple[Column, ...]:
-    with reading_file(kind, file.shown):
-        return kind.reader.read_columns(file.path, file.shown, declared)
-
-
-def _together(held: Sequence[tuple[Column, ...]], files: Sequence[File]) -> tuple[Column, ...]:
+def _together(files: Sequence[File]) -> tuple[Column, ...]:
     """The columns of all files, in the order in which they are met; a question can use those that are alike in all."""
-    together, by_name = list[Column](), [{column.name: column for column in each} for each in held]
-    for name in dict.fromkeys(column.name for each in held for column in each):
+    together, by_name = list[Column](), [{column.name: column for column in each.columns} for each in files]
+    for name in dict.fromkeys(column.name for each in files for column in each.columns):
         found = [each.get(name) for each in by_name]
         alike = [column for column in found if column is not None and column == found[0]]
         if len(alike) == len(files):

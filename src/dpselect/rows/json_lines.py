@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import accumulate
 from typing import Any, cast
@@ -18,8 +18,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.errors import InvalidDataError, Shown
-from dpselect.formats import Format
+from dpselect.errors import InvalidDataError
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import (
     Array,
@@ -34,8 +33,7 @@ from dpselect.rows.duckdb.arrow import (
     true_at,
     valid_text,
 )
-from dpselect.rows.files import lines
-from dpselect.rows.files.lines import Reading, opened
+from dpselect.rows.lines import LONGEST_LINE, File, Skipped, ignored, line_and_rest, opened, whole_lines
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
@@ -49,18 +47,18 @@ _IN_QUOTES = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
 
 
-def read_columns(path: str, shown: Shown, declared: Format = lines.PLAIN) -> tuple[Column, ...]:
+def read_columns(file: File) -> tuple[Column, ...]:
     """The keys of the first line, in alphabetical order. It is never quoted: it is the first person's row."""
-    with closing(opened(path)) as text:
-        line, _ = lines.line_and_rest(text)
+    with closing(opened(file)) as text:
+        line, _ = line_and_rest(text)
     written = decoded(line)
     found = None if written is None else _row(written)
     if found is None:
         hint = "Write one object on each line, not a list of objects, and not one object over several lines."
-        raise InvalidDataError("source", shown, "a first line in UTF-8 with one JSON object", hint)
+        raise InvalidDataError("source", file.shown, "a first line in UTF-8 with one JSON object", hint)
     keys = sorted({key for key in _keys(found) if key == key.encode(errors="ignore").decode()})
     if not keys:
-        raise InvalidDataError("source", shown, "keys in the first line")
+        raise InvalidDataError("source", file.shown, "keys in the first line")
     return tuple(Column(key, Holds.ANYTHING) for key in keys)
 
 
@@ -71,11 +69,13 @@ def _keys(row: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from _keys(cast("dict[str, Any]", value), f"{before}{key}.")
 
 
-def rows(asked: Reading) -> Iterator[list[Array]]:
-    """Some columns of every line that can be read, as nullable text, and the numbers of the lines."""
-    names = [column.name for column in asked.columns]
-    with closing(opened(asked.path, advance=asked.advance)) as text:
-        for number, block in lines.whole_lines(text, asked.before + 1, asked.skipped):
+def rows(
+    file: File, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped | None = None
+) -> Iterator[list[Array]]:
+    """Some columns of every line that can be read, as nullable text, and the numbers of the lines: see `lines.rows`."""
+    names, skipped = [column.name for column in columns], skipped or ignored
+    with closing(opened(file, advance)) as text:
+        for number, block in whole_lines(text, file.before + 1, skipped):
             easy, ends, at, others = _divided(block, any("." in name for name in names))
             found, bad = list[tuple[int, list[str | None]]](), list[int]()
             for place, line in others:
@@ -83,7 +83,7 @@ def rows(asked: Reading) -> Iterator[list[Array]]:
                     found.append((number + place, [_cell(_under(row, name)) for name in names]))
                 elif line is None or line.strip(" \t\r\n"):
                     bad.append(number + place)
-            asked.skipped(bad)
+            skipped(bad)
             if at.size:
                 yield [*_easy_cells(easy, ends, names), of_numpy(number + at)]
             if found:
@@ -102,7 +102,7 @@ def _divided(
     offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
     every = valid_text(between(block, offsets))
     length = np.diff(offsets)
-    easy = true_at(matches(every, _EASY)) & (length <= lines.LONGEST_LINE) & (not has_fields)
+    easy = true_at(matches(every, _EASY)) & (length <= LONGEST_LINE) & (not has_fields)
     if easy.all():
         return block, offsets[1:] - 1, np.arange(easy.size), []
     others = computed("array_filter", every, of_numpy(~easy)).to_pylist()
@@ -149,7 +149,7 @@ def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> 
 
 def _row(line: str) -> dict[str, Any] | None:
     """The object in a line; None if it is to be left out. Numbers are the text as written."""
-    if _depth(line) > DEEPEST or len(line.encode().removesuffix(b"\n").removesuffix(b"\r")) > lines.LONGEST_LINE:
+    if _depth(line) > DEEPEST or len(line.encode().removesuffix(b"\n").removesuffix(b"\r")) > LONGEST_LINE:
         return None
     try:
         row: dict[str, Any] = _READER.decode(line)

@@ -36,9 +36,8 @@ LONGEST_LINE = 1 << 20
 BLOCK, START = 1 << 22, 1 << 16
 """Bytes that are read at a time, and first; of what is compressed a quarter, so that Ctrl-C is heard as soon."""
 _MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
-_A_FILE = Shown("<file>")
-PLAIN = Format()
-"""Of files of which nothing is declared."""
+_A_FILE, _PLAIN = Shown("<file>"), Format()
+Skipped = Callable[[list[int]], None]
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 _CALLED = {separator: f"{word}s" for word, separator in DELIMITER_WORDS.items()}
@@ -53,28 +52,23 @@ def ignored(_: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What is to be read of one file.
+class File:
+    """A file of a table, and how it is read.
 
     Attributes:
-        path, shown: of the file; its name in errors.
-        columns, among: those wanted, in this order; all that it has.
+        path, shown: where it is, and what errors call it: a name that only a glob or a folder holds may be a person's.
+        above: the columns that folders name, and their values for all its rows.
         declared: how its cells are written.
-        advance: called with the number of bytes read since the last call.
-        numbered: whether lines of text have their numbers, from 1, behind the other columns.
-        before: how many lines are counted before the first.
-        skipped: called with the numbers of lines, blank ones aside, that cannot be read since the last call.
+        columns: all that stand in it.
+        before: how many lines of other files are counted before its first.
     """
 
     path: str
-    columns: Sequence[Column]
-    among: tuple[Column, ...] = ()
-    declared: Format = PLAIN
     shown: Shown = _A_FILE
-    advance: Callable[[int], None] = ignored
-    numbered: bool = False
+    above: tuple[tuple[str, str | None], ...] = ()
+    declared: Format = _PLAIN
+    columns: tuple[Column, ...] = ()
     before: int = 0
-    skipped: Callable[[list[int]], None] = ignored
 
 
 def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[bytes]:
@@ -94,18 +88,17 @@ def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[
         advance(file.tell() - done)
 
 
-def opened(
-    path: str, encoding: str = "utf-8", advance: Callable[[int], None] = ignored, shown: Shown = _A_FILE
-) -> Generator[bytes]:
+def opened(file: File, advance: Callable[[int], None] = ignored) -> Generator[bytes]:
     """The text of a file as blocks of UTF-8, without a byte order mark; UTF-16 has to have one."""
-    with closing(blocks_of(path, advance)) as blocks:
+    encoding = file.declared.encoding
+    with closing(blocks_of(file.path, advance)) as blocks:
         text: Iterator[bytes] = blocks
         if encoding == "utf-16":
             start = first_bytes(blocks, 2)
             known = [name for name, mark in _MARKS.items() if start.startswith(mark)]
             if not known:
                 hint = f"Without one give the encoding {' or '.join(map(repr, _MARKS))}."
-                raise InvalidDataError("source", shown, "UTF-16 with a byte order mark, as the format says", hint)
+                raise InvalidDataError("source", file.shown, "UTF-16 with a byte order mark, as the format says", hint)
             (encoding,), text = known, chain([start[2:]], blocks)
         text = text if encoding == "utf-8" else _transcoded(text, encoding)
         yield first_bytes(text, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
@@ -154,7 +147,7 @@ def _ends(block: bytes, inside: int) -> tuple[int, int, int]:
 
 
 def whole_lines(
-    text: Iterator[bytes], first: int = 1, skipped: Callable[[list[int]], None] = ignored, *, quoted: bool = False
+    text: Iterator[bytes], first: int = 1, skipped: Skipped = ignored, *, quoted: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """The text in blocks that end in a line break, each with the number of its first line; that of the text is `first`.
 
@@ -185,38 +178,32 @@ def whole_lines(
         yield first, pending + b"\n"
 
 
-def read_columns(path: str, shown: Shown, declared: Format = PLAIN) -> tuple[Column, ...]:
+def read_columns(file: File) -> tuple[Column, ...]:
     """The columns named in the first line, which no error quotes: without a header it is the first person's row."""
-    delimiter, above = declared.delimiter or ",", declared.skip_lines
-    with closing(opened(path, declared.encoding, shown=shown)) as text:
-        content, _ = line_and_rest(text, above, quoted=declared.quoted_line_breaks)
+    declared, refused = file.declared, partial(InvalidDataError, "source", file.shown)
+    delimiter, above, quoted = declared.delimiter or ",", declared.skip_lines, declared.quoted_line_breaks
+    with closing(opened(file)) as text:
+        content, _ = line_and_rest(text, above, quoted=quoted)
     if len(content) > LONGEST_LINE:
-        raise InvalidDataError("source", shown, "a first line of at most 1 MiB with the names of the columns")
-    if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if declared.quoted_line_breaks else b"\r"):
-        expected = "a text file with line breaks of the form \\n or \\r\\n"
+        raise refused("a first line of at most 1 MiB with the names of the columns")
+    if b"\0" in content or b"\r" in content.replace(b"\r\n", b"" if quoted else b"\r"):
         which = "be" if content[:1] == b"\0" else "le"
         hint = f"If it is UTF-16 without a byte order mark, declare the format: `encoding='utf-16-{which}'`."
-        raise InvalidDataError("source", shown, expected, hint if b"\0" in content else "")
+        raise refused("a text file with line breaks of the form \\n or \\r\\n", hint if b"\0" in content else "")
     separated, encoding = f"separated by {_CALLED.get(delimiter, repr(delimiter))}", declared.encoding.upper()
-    which = f"line {above + 1}" if above else "a first line"
+    which, line_breaks = f"line {above + 1}" if above else "a first line", "" if quoted else _LINE_BREAKS
+    other = _other_delimiter(content, delimiter, line_breaks)
+    hint = other or (_ENCODING if decoded(content) is None else line_breaks)
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
-    line_breaks = "" if declared.quoted_line_breaks else _LINE_BREAKS
-    other = partial(_other_delimiter, content, delimiter, line_breaks)
-
-    def refused(_: BaseException) -> InvalidDataError:
-        hint = other() or (_ENCODING if decoded(content) is None else line_breaks)
-        return InvalidDataError("source", shown, expected, hint)
-
-    with TranslatedErrors(refused, csv.Error, ValueError):
+    with TranslatedErrors(lambda _: refused(expected, hint), csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
-    if not any(names) or (len(names) == 1 and other()):
-        hint = other() or (_MORE.format(above) if above else _TITLES)
-        raise InvalidDataError("source", shown, f"the names of columns, {separated}", hint)
+    if not any(names) or (len(names) == 1 and other):
+        raise refused(f"the names of columns, {separated}", other or (_MORE.format(above) if above else _TITLES))
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
         hint = f"{same}: rename one of them. Or the file has no header line."
-        raise InvalidDataError("source", shown, "columns with different names", hint)
+        raise refused("columns with different names", hint)
     return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
@@ -234,23 +221,29 @@ def _other_delimiter(header: bytes, delimiter: str, line_breaks: str) -> str:
     return ""
 
 
-def rows(asked: Reading) -> Iterator[list[Array]]:
-    """Some fields of every line that can be read, as nullable text, and the numbers of lines if asked for."""
-    declared, width, quoted = asked.declared, len(asked.among), asked.declared.quoted_line_breaks
-    places = [asked.among.index(column) for column in asked.columns]
+def rows(
+    file: File, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped | None = None
+) -> Iterator[list[Array]]:
+    """Some fields of every line that can be read, as nullable text; where `skipped` is given, also the lines' numbers.
+
+    All readers of files take this: `advance` is called with the number of bytes read since the last call, and `skipped`
+    with the numbers of lines, blank ones aside, that cannot be read since the last call.
+    """
+    declared, width, quoted = file.declared, len(file.columns), file.declared.quoted_line_breaks
+    places = [file.columns.index(column) for column in columns]
     delimiter = ord(declared.delimiter or ",")
-    with closing(opened(asked.path, declared.encoding, asked.advance)) as text:
+    with closing(opened(file, advance)) as text:
         header, rest = line_and_rest(text, declared.skip_lines, quoted=quoted)
-        after = asked.before + declared.skip_lines + header.count(b"\n") + 2
-        for number, block in whole_lines(rest, after, asked.skipped, quoted=quoted):
+        after = file.before + declared.skip_lines + header.count(b"\n") + 2
+        for number, block in whole_lines(rest, after, skipped or ignored, quoted=quoted):
             raw = np.frombuffer(block, np.uint8)
             separators, first, bad = _fields_of_lines(raw, width, delimiter, quoted=quoted)
-            columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
-            if asked.numbered:
+            found = [_field(block, separators, first, at, last=at == width - 1) for at in places]
+            if skipped is not None:
                 ends = np.flatnonzero(raw == _NEWLINE)
-                asked.skipped((number + np.searchsorted(ends, bad)).tolist())
-                columns.append(of_numpy(number + np.searchsorted(ends, separators[first] + 1)))
-            yield columns
+                skipped((number + np.searchsorted(ends, bad)).tolist())
+                found.append(of_numpy(number + np.searchsorted(ends, separators[first] + 1)))
+            yield found
 
 
 def _fields_of_lines(

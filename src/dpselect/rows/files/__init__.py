@@ -1,1 +1,0 @@
-"""Files of all kinds: schemas are read first, then rows batch by batch."""

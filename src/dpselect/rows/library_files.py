@@ -1,0 +1,331 @@
+"""Files that other libraries read, batch by batch: their columns, and those of them that are asked for.
+
+No reader here stops at a cell: then the failure and its message would depend on one row. Arrow, which reads Parquet,
+Feather and ORC, does not check text during the scan. pyreadstat, which reads Stata and SPSS, does, so each byte is
+asked for as a character of Latin-1, and each text is decoded by itself. Of a sheet of Excel each cell is the text of
+its value, by the rules of docs/files.md.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import cache, partial
+from importlib import import_module
+from itertools import islice
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+
+from dpselect.errors import InvalidDataError, Shown, optional
+from dpselect.rows.columns import EXACT, Column, Holds, check_names
+from dpselect.rows.duckdb import arrow
+from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc, plain_batches, pq, text_array
+from dpselect.rows.lines import File, ignored
+
+_READ_BYTES = 1 << 18
+"""Bytes of text read at a time if all rows were equally long; a small number, because they are not."""
+_BUFFER_BYTES = 1 << 20
+"""Bytes of each column read from disk at a time; without this limit it would be a whole row group."""
+_BYTES_OF_A_REFERENCE = 8
+"""If the average text of a row takes fewer bytes than this, it is stored in a dictionary."""
+_STATISTICS = (".dta", ".sav", ".zsav")
+_STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
+"""1 January 1960 and 14 October 1582, in days from 1970."""
+_DAY = 86_400
+_SPSS_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE")
+_SPSS_STAMPS = ("DATETIME", "YMDHMS")
+MOST_BYTES = 1 << 29
+"""Of all parts of a workbook together, uncompressed, as its directory says, beyond which no reader goes."""
+_SHEET_ROWS = 1 << 12
+"""In a batch."""
+_UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
+"""What a cell of a sheet may raise, by its content alone."""
+Row = Mapping[int, Any]
+"""Cells of a sheet by their places, from 0."""
+
+Batches = Iterator[tuple[RecordBatch, float]]
+"""Batches, and which part of the file each is."""
+
+
+def read_columns(file: File) -> tuple[Column, ...]:
+    """The columns of the file's schema, and the fields of its structs; or those that a row of a sheet names."""
+    if _ending(file.path) == ".xlsx":
+        with _sheet(file) as (names, _):
+            return tuple(Column(name, Holds.ANYTHING) for name in names)
+    found = schema(file.path)
+    check_names(found.names, shown=str(file.shown))
+    return arrow.columns_of(found)
+
+
+def schema(path: str) -> Any:
+    """The Arrow schema of the file."""
+    ending = _ending(path)
+    if ending in _STATISTICS:
+        about = _statistics(path, metadataonly=True)[1]
+        return pa.schema([(name, _type_of(name, about)) for name in about.column_names])
+    with pa.OSFile(path) as file:
+        return pq.read_schema(file) if ending == ".parquet" else _opened(file, path).schema
+
+
+def rows(
+    file: File, columns: Sequence[Column], advance: Callable[[int], None] = ignored, *_: object
+) -> Iterator[list[Array]]:
+    """Some columns of every row: see `lines.rows`."""
+    names, path, ending = [column.name for column in columns], file.path, _ending(file.path)
+    size = os.path.getsize(path)
+    if ending == ".xlsx":
+        yield from _of_sheet(file, names)
+        return advance(size)
+    if ending == ".parquet":
+        batches = _of_parquet(path, columns)
+    else:
+        batches = _of_statistics(path, names) if ending in _STATISTICS else _of_others(path, names)
+    for batch, share in batches:
+        advance(int(share * size))
+        for arrays in arrow.sliced([batch], names):
+            yield from (each.columns for each in plain_batches(arrays, columns, names))
+
+
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
+
+
+def _opened(file: Any, path: str, **options: Any) -> Any:
+    """A reader of an Arrow or an ORC file."""
+    return import_module("pyarrow.orc").ORCFile(file) if _ending(path) == ".orc" else pa.ipc.open_file(file, **options)
+
+
+def _of_others(path: str, names: Sequence[str]) -> Batches:
+    with pa.OSFile(path) as file:
+        held = _opened(file, path)
+        first = arrow.first_of(held.schema, names)
+        if _ending(path) == ".orc":
+            # A name with a point in it would be taken for a path into a nested column.
+            wanted = None if any("." in name for name in first) else first
+            number, read = held.nstripes, partial(held.read_stripe, columns=wanted)
+        else:
+            places = sorted(held.schema.get_field_index(name) for name in first)
+            held = _opened(file, path, options=pa.ipc.IpcReadOptions(included_fields=places))
+            number, read = held.num_record_batches, held.get_batch
+        for at in range(number):
+            batch = read(at)
+            batch.validate()
+            yield batch, 1 / number
+
+
+def _of_parquet(path: str, columns: Sequence[Column]) -> Batches:
+    names = [column.name for column in columns]
+    metadata = pq.read_metadata(path)
+    for position in range(metadata.num_row_groups):
+        written_out, repeated, batch_rows = _plan(metadata.row_group(position), columns)
+        for name in written_out:
+            if _longest_repeated(path, metadata, position, name) * batch_rows > arrow.PIECE_BYTES:
+                repeated.append(name)
+        with _parquet(path, metadata, repeated) as file:
+            for batch in file.iter_batches(batch_size=batch_rows, row_groups=[position], columns=names):
+                yield batch, batch.num_rows / metadata.num_rows
+
+
+def _parquet(path: str, metadata: Any, repeated: Sequence[str]) -> Any:
+    how = {"read_dictionary": list(repeated), "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+    return pq.ParquetFile(path, metadata=metadata, **how)
+
+
+def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int:
+    """Bytes of the longest text in the dictionary of a row group."""
+    with _parquet(path, metadata, [name]) as file:
+        # The first row comes with the whole dictionary.
+        batches = file.iter_batches(batch_size=1, row_groups=[position], columns=[name])
+        column: Any = next((arrow.taken(batch, [name])[0] for batch in batches), None)
+    if not isinstance(column, pa.DictionaryArray) or not len(column.dictionary):
+        return 0
+    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+
+
+def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], int]:
+    """How to read a row group with a limited amount of text at a time, so fewer rows if they are long.
+
+    Columns whose text is, on average, written out in each row; those whose text is in a dictionary, to be read as such;
+    and the number of rows at a time.
+    """
+    sizes = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
+    for place in range(group.num_columns):
+        chunk = group.column(place)
+        if chunk.path_in_schema in sizes and chunk.physical_type == "BYTE_ARRAY":
+            sizes[chunk.path_in_schema] += chunk.total_uncompressed_size
+    repeated = [name for name, size in sizes.items() if 0 < size < _BYTES_OF_A_REFERENCE * group.num_rows]
+    written_out = [name for name, size in sizes.items() if size and name not in repeated]
+    size = sum(sizes[name] for name in written_out)
+    return written_out, repeated, max(1, min(BATCH_ROWS, group.num_rows * _READ_BYTES // max(1, size)))
+
+
+def _statistics(path: str, **how: Any) -> tuple[Any, Any]:
+    library = optional("pyreadstat", "Stata and SPSS files", "stata")
+    return (library.read_dta if _ending(path) == ".dta" else library.read_sav)(path, output_format="dict", **how)
+
+
+def _type_of(name: str, about: Any) -> Any:
+    """The Arrow type of a variable, as the file describes it."""
+    written = str(about.original_variable_types[name])
+    word = written.upper().rstrip("0123456789.")
+    if about.readstat_variable_types[name] == "string":
+        return pa.large_string()
+    if word in _SPSS_DATES or written.upper().startswith(("%TD", "%D", "%-TD", "%-D")):
+        return pa.date32()
+    return pa.timestamp("ms") if word in _SPSS_STAMPS or written.startswith(("%tc", "%-tc")) else pa.float64()
+
+
+def _of_statistics(path: str, names: Sequence[str]) -> Batches:
+    about = _statistics(path, metadataonly=True)[1]
+    encoding, types, read, start = _encoding(path, about), schema(path), BATCH_ROWS, 0
+    asked = {name: name.encode(encoding).decode("latin-1") for name in names}
+    while read == BATCH_ROWS:
+        part = {"usecols": [*asked.values()], "row_offset": start, "row_limit": BATCH_ROWS}
+        cells, _ = _statistics(path, encoding="LATIN1", disable_datetime_conversion=True, **part)
+        arrays = [_in_arrow(cells[each], types.field(name).type, encoding, path) for name, each in asked.items()]
+        read, start = len(arrays[0]), start + BATCH_ROWS
+        yield pa.RecordBatch.from_arrays(arrays, list(names)), read / (about.number_rows or np.inf)
+
+
+def _encoding(path: str, about: Any) -> str:
+    """Of the text in the file. Stata has none that is said: it is UTF-8 from version 14 on, and Windows' before."""
+    if _ending(path) != ".dta":
+        return about.file_encoding
+    with open(path, "rb") as file:
+        start = file.read(31)
+    return "utf-8" if start[:11] == b"<stata_dta>" and start[28:31] >= b"118" else "cp1252"
+
+
+def _in_arrow(cells: list[Any], type_: Any, encoding: str, path: str) -> Array:
+    if pa.types.is_large_string(type_):
+        texts = (None if cell is None else str(cell).encode("latin-1") for cell in cells)
+        return pa.array([decoded(text, encoding) for text in texts], type_)
+    numbers = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+    if pa.types.is_floating(type_):
+        return pa.array(numbers, mask=np.isnan(numbers))
+    in_a_day, epoch = (1, _STATA_EPOCH) if _ending(path) == ".dta" else (_DAY, _SPSS_EPOCH)
+    if pa.types.is_date(type_):
+        return _whole(numbers / in_a_day + epoch, 2.0**31 - 1).cast(pa.int32(), safe=False).cast(type_)
+    return _whole(numbers * (1 if _ending(path) == ".dta" else 1000) + epoch * _DAY * 1000, EXACT).cast(type_)
+
+
+def _whole(numbers: Any, largest: float) -> Array:
+    """Numbers rounded down, as 64-bit whole numbers; null where they are too large."""
+    known = np.abs(numbers) < largest  # false for NaN
+    return pa.array(np.where(known, np.floor(numbers), 0).astype(np.int64), mask=~known)
+
+
+def _of_sheet(file: File, wanted: Sequence[str]) -> Iterator[list[Array]]:
+    """Some columns of every row that is not blank, as nullable text."""
+    with _sheet(file) as (names, cells):
+        if tuple(names) != tuple(column.name for column in file.columns):
+            raise EOFError
+        while block := list(islice(cells, _SHEET_ROWS)):
+            filled = [row for row in block if any(cell.value is not None for cell in row.values())]
+            places = [names[name] for name in wanted]
+            yield [text_array([_text(row[at]) if at in row else None for row in filled]) for at in places]
+
+
+@contextmanager
+def _sheet(file: File) -> Generator[tuple[dict[str, int], Iterator[Row]]]:
+    """Where the columns of the sheet of a workbook are, by their names; and the rows below these."""
+    library = optional("openpyxl", "Excel files", "excel")
+    with ZipFile(file.path) as parts:
+        size = sum(part.file_size for part in parts.infolist())
+    if size > MOST_BYTES:
+        expected = f"a workbook whose parts take at most {MOST_BYTES >> 20} MiB uncompressed"
+        raise InvalidDataError("source", file.shown, expected, "Save the sheet as CSV, which is read in pieces.")
+    warnings.filterwarnings("ignore", "Workbook contains no default style", module="openpyxl")
+    reader = library.reader.excel.ExcelReader(file.path, read_only=True, data_only=True, keep_links=False)
+    for part in ("properties", "custom", "theme", "chartsheet"):  # it stops at some of them, and none has rows
+        setattr(reader, f"read_{part}", lambda *_: None)  # pyright: ignore[reportUnknownLambdaType]
+    reader.read()
+    with closing(reader.wb) as book:
+        book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
+        rows = _rows_of(book, _chosen(book, file.shown, file.declared.sheet))
+        wanted, nothing = file.declared.header_row, dict[int, Any]()
+        number, header = next((row for row in rows if row[0] >= wanted), (0, nothing))
+        yield _names(header if number == wanted else nothing, file.shown, wanted), (row for _, row in rows)
+
+
+def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
+    """Where the columns are, by their names, which are in the row of this number."""
+    which = f"row {number:,}" if number > 1 else "its first row"
+    found = [(name, at) for at, cell in sorted(header.items()) if (name := _text(cell))]
+    if len(found) < 2:
+        expected = f"a sheet with the names of at least two columns in {which}, a unit and a value"
+        hint = "If rows such as titles stand above the names, say in which row they are: `header_row=2`."
+        hint = hint if number == 1 else "Rows are counted from 1, with those that are empty."
+        raise InvalidDataError("source", shown, expected, hint)
+    if len(dict(found)) < len(found):
+        raise InvalidDataError("source", shown, "columns with different names", f"Two have the same in {which}.")
+    return dict(found)
+
+
+def _rows_of(book: Any, sheet: Any) -> Iterator[tuple[int, Row]]:
+    """The rows of a sheet that have cells, with their numbers.
+
+    openpyxl's own loop goes through all rows that are missing, warns of what stands beside the rows, or stops there.
+    """
+    library, cells_of = import_module("openpyxl.worksheet._reader"), import_module("openpyxl.cell.read_only")
+    with sheet._get_source() as source:
+        parser = library.WorkSheetParser(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
+        parser.parse_cell = partial(_cell, parser.parse_cell)
+        for element in (each for _, each in library.iterparse(source) if each.tag == library.ROW_TAG):
+            number, cells = parser.parse_row(element)
+            element.clear()
+            yield number, {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in cells}
+
+
+def _cell(read: Callable[[Any], Any], element: Any) -> Any:
+    """A cell, empty if it cannot be converted: whether a sheet is read must not depend on a cell."""
+    try:
+        return read(element)
+    except _UNCONVERTED:
+        return {"row": 0, "column": 0, "value": None, "data_type": "n", "style_id": 0}
+
+
+def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
+    visible = [each for each in book.worksheets if each.sheet_state == "visible"]
+    named = [each for each in book.worksheets if each.title == sheet]
+    if sheet is not None and not named:
+        hint = "Capitals and blanks in the name count."
+        raise InvalidDataError("sheet", Shown(repr(sheet)), "the name of a sheet of the workbook", hint)
+    if sheet is None and len(visible) != 1:
+        hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
+        raise InvalidDataError("source", shown, "a workbook with one sheet, or the name of one", hint)
+    return (named or visible)[0]
+
+
+def _text(cell: Any) -> str | None:
+    """The text of a cell's value; None for nothing, for errors, and for what cannot be converted."""
+    with suppress(*_UNCONVERTED):
+        value = cell.value
+        if value is None or cell.data_type == "e":
+            return None
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int | float):
+            if value >= 1 and _shows_dates(cell.number_format):
+                with suppress(*_UNCONVERTED):  # there may be no such date
+                    found = import_module("openpyxl.utils.datetime").from_excel(value, cell.parent.parent.epoch)
+                    rounded = found + timedelta(microseconds=500_000)  # a part of a second may reach the next year
+                    return _moment(rounded.replace(microsecond=0))
+            return str(int(value)) if abs(value) < EXACT and value == int(value) else repr(value)
+        return _moment(value) if isinstance(value, datetime) else str(value)  # some programs write dates as text
+    return None
+
+
+def _moment(value: datetime) -> str:
+    return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
+
+
+@cache
+def _shows_dates(number_format: str) -> bool:
+    styles = import_module("openpyxl.styles.numbers")
+    return bool(styles.is_date_format(number_format) and not styles.is_timedelta_format(number_format))
