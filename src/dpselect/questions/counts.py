@@ -16,6 +16,7 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import words
 from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful
+from dpselect.questions.wording import condition
 
 if TYPE_CHECKING:
     from numpy import int64
@@ -60,6 +61,7 @@ class Count(Question, name="count"):
     is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
+    near: ClassVar[str] = "the released number is within {bound} of the number of units ({unit})"
 
     def check_usable(self, usable_epsilon: float, /) -> None:
         if self.between is None:
@@ -117,20 +119,22 @@ class Count(Question, name="count"):
         return words.Drawn(self.mechanism.draw(summary))
 
     @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
-        of_what = f"the number of units ({release.unit}){_condition(release)}"
-        return f"the released number is within {bound:,.0f} of {of_what}"
+    def origin(cls, release: words.Planned) -> str:
+        return f"counting units ({release.unit}){cls.counting(release)}"
 
     @classmethod
-    def origin(cls, release: words.Planned) -> str:
-        return f"counting units ({release.unit}){_condition(release)}"
+    def counting(cls, release: words.Planned) -> str:
+        """The condition that they meet."""
+        asked = release.question
+        held = {"column": release.column, "values": asked.get("candidates"), "between": asked.get("between")}
+        return f" with {condition(held)}" if "column" in asked else ""
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return len(values) == 1 and all(map(words.is_noisy_count, values))
+        return all(map(words.is_noisy_count, values))
 
 
-class CountsEach(Question):
-    """A question whose answer is a list of numbers of units, with noise. Its subclasses are questions."""
+class NoisyCounts(Question):
+    """A question that several noisy numbers of units answer. Its subclasses are questions."""
 
     value = "list[int]"
     measure: ClassVar[str] = "units ({unit})"
@@ -138,6 +142,25 @@ class CountsEach(Question):
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
     near: ClassVar[str] = "each released count is within {bound} of the truth"
+
+    def stated_of_all(self, moved: Sensitivity, *proofs: str, is_once: bool = True, **more: Any) -> words.Terms:
+        """The contents of the certificate; the error is the largest distance of any count from the truth, in units.
+
+        If each unit counts at most once, the sum of the noisy counts is a noisy number of units, at no cost.
+        """
+        noise, n = self.mechanism, more["candidates"]["count"]
+        usable = words.NoisyUnits(within=noise.total_error_bound(n, words.CONFIDENCE)) if is_once else None
+        bound = float(noise.error_bound(words.CONFIDENCE, size=n))
+        return self.stated(moved, *proofs, error_bound=bound, usable=usable, **more)
+
+    def drawn(self, counts: NDArray[int64]) -> words.Drawn:
+        noisy = self.mechanism.draw_many(counts)
+        units = None if self.terms.usable is None else [words.released_count(sum(noisy.tolist()))]
+        return words.Drawn(self.answer(noisy), units)
+
+    def answer(self, noisy: NDArray[int64]) -> list[Any]:
+        """What is released of the noisy numbers."""
+        return [*map(words.released_count, noisy.tolist())]
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """One for each, and `units` is their sum, or less if one is 0, which may stand for a negative number."""
@@ -147,7 +170,7 @@ class CountsEach(Question):
         return units is None or (units == most if all(values) else units <= most)
 
 
-class Histogram(CountsEach, ListQuestion, name="histogram"):
+class Histogram(NoisyCounts, ListQuestion, name="histogram"):
     """The number of units with each of the candidates, or with a number in each of several bins.
 
     A bin holds the number that it begins with and not the one that it ends with, but for the last one. With bins, one
@@ -227,23 +250,19 @@ class Histogram(CountsEach, ListQuestion, name="histogram"):
     @cached_property
     def terms(self) -> words.Terms:
         """The sensitivity is the largest total change of all counts; for Gaussian noise the root of that of squares."""
-        mechanism, n, most = self.mechanism, len(self.choices), self.max_values_per_unit
+        mechanism, most = self.mechanism, self.max_values_per_unit
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
-        noise = "gaussian" if is_gaussian else "geometric"
-        return self.stated(
+        noise = {"noise": "gaussian" if is_gaussian else "geometric"} if self.delta else {}
+        return self.stated_of_all(
             Sensitivity(mechanism.moved, mechanism.neighbours.one_way, mechanism.neighbours, "proofs/counting.md"),
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
             candidates=self.choices.description(),
-            error_bound=float(mechanism.error_bound(words.CONFIDENCE, size=n)),
-            arguments={"max_values_per_unit": most, **({"noise": noise} if self.delta else {})},
-            # If each unit counts once, the sum of the noisy counts is a noisy number of units.
-            usable=None if most > 1 else words.NoisyUnits(within=mechanism.total_error_bound(n, words.CONFIDENCE)),
+            arguments={"max_values_per_unit": most, **noise},
+            is_once=most == 1,
         )
 
     def released(self, summary: summaries.CandidateCounts, /) -> words.Drawn:
-        noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
-        units = [words.released_count(sum(noisy))] if self.max_values_per_unit == 1 else None
-        return words.Drawn([*map(words.released_count, noisy)], units)
+        return self.drawn(summary.counts)
 
     @classmethod
     def keys(cls, release: words.Planned, count: int) -> Iterable[Any]:
@@ -271,24 +290,10 @@ def listed_values(values: object) -> summaries.PublicCandidates | None:
     return summaries.PublicCandidates.given([values] if single else values)
 
 
-def _condition(release: words.Planned) -> str:
-    given = release.arguments
-    if "between" in given:
-        low, high = map(words.as_text, given["between"])
-        return f" with {release.column} from {low} to {high}"
-    values = given.get("values")
-    if values is None:
-        return ""
-    if len(values) == 1:
-        return f" with {release.column} {words.as_text(values[0])}"
-    return f" with one of {len(values):,} values of {release.column}"
-
-
-class InBins(NumbersQuestion):
+class InBins(NoisyCounts, NumbersQuestion):
     """A question about one number of each unit, which is in one of several bins. Its subclasses are questions."""
 
     label: ClassVar[str] = "bin"
-    is_amount: ClassVar[bool] = True
 
     @cached_property
     @abstractmethod
@@ -301,10 +306,7 @@ class InBins(NumbersQuestion):
 
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism:
-        """A unit that is replaced changes two counts.
-
-        Proof: ``proofs/noisy_histograms.md``.
-        """
+        """A unit that is replaced changes two counts. Proof: ``proofs/noisy_histograms.md``."""
         moved = self.neighbours.changed(1)
         noise = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
         check_useful(noise, self.public_bins.count)
@@ -312,20 +314,12 @@ class InBins(NumbersQuestion):
 
     @cached_property
     def terms(self) -> words.Terms:
-        """The error is the largest distance of any count from the truth, in units."""
-        bins, noise = self.public_bins, self.mechanism
-        return self.stated(
-            Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/noisy_histograms.md"),
-            candidates=bins.description(),
-            error_bound=float(noise.error_bound(words.CONFIDENCE, size=bins.count)),
-            arguments={"max_rows_per_unit": 1},
-            usable=words.NoisyUnits(within=noise.total_error_bound(bins.count, words.CONFIDENCE)),
-        )
+        moved = Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/noisy_histograms.md")
+        about = self.public_bins.description()
+        return self.stated_of_all(moved, candidates=about, arguments={"max_rows_per_unit": 1})
 
-    def drawn(self, summary: summaries.UnitValues) -> tuple[NDArray[int64], int]:
-        """The noisy count of each bin, and their sum: a noisy number of units, at no cost."""
-        noisy = self.mechanism.draw_many(self.public_bins.tally(self.values(summary)))
-        return noisy, words.released_count(sum(noisy.tolist()))
+    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
+        return self.drawn(self.public_bins.tally(self.values(summary)))
 
     @classmethod
     def among(cls, release: words.Planned) -> str:
@@ -361,17 +355,18 @@ class Density(InBins, name="density"):
     epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "share of the units"
+    is_count: ClassVar[bool] = False
+    bounds_value: ClassVar[bool] = False
     near: ClassVar[str] = "the noisy count of each bin is within {bound} of the truth"
 
     @cached_property
     def public_bins(self) -> summaries.PublicBins:
         return summaries.PublicBins.given(self.bounds, self.bins)
 
-    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
+    def answer(self, noisy: NDArray[int64]) -> list[Any]:
         from dpselect.mechanisms.density import shares
 
-        noisy, units = self.drawn(summary)
-        return words.Drawn(shares(noisy).tolist(), [units])
+        return shares(noisy).tolist()
 
     @classmethod
     def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
@@ -389,9 +384,7 @@ class Density(InBins, name="density"):
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Shares are multiples of half a unit (see `shares`), and all equal without any."""
-        if len(values) != self.public_bins.count or not all(
-            isinstance(each, float) and 0.0 <= each <= 1.0 for each in values
-        ):
+        if len(values) != self.bins or not all(isinstance(each, float) and 0.0 <= each <= 1.0 for each in values):
             return False
         total = math.fsum(values)
         if abs(total - 1.0) > 1e-9 or not units:
@@ -400,7 +393,7 @@ class Density(InBins, name="density"):
         return units == words.LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
 
 
-class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
+class BinnedCounts(InBins, name="histogram_of_bins"):
     """The number of units with a number in each bin between public edges: `histogram` with `bins`."""
 
     column: arguments.Numbers
@@ -410,10 +403,6 @@ class BinnedCounts(CountsEach, InBins, name="histogram_of_bins"):
     @cached_property
     def public_bins(self) -> summaries.PublicBins:
         return summaries.PublicBins.between(self.edges)
-
-    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
-        noisy, units = self.drawn(summary)
-        return words.Drawn([*map(words.released_count, noisy.tolist())], [units])
 
     @classmethod
     def keys(cls, release: words.Planned, count: int) -> Iterable[str]:

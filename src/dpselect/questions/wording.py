@@ -96,7 +96,7 @@ def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str
     if not (bound < _USELESS if of_units else math.isfinite(bound)):
         return "At this epsilon no useful bound on the error can be given."
     if isinstance(value, dict):
-        beyond = {as_text(group): why for group, answer in value.items() if (why := kind.beyond(release, answer))}
+        beyond = {group: why for group, answer in value.items() if (why := kind.beyond(release, answer))}
         sure = accuracy(kind, release)
         if not beyond:
             return sure
@@ -137,7 +137,7 @@ def basis(kind: Kind, release: Planned) -> str:
     low, high = min(counts.values()), max(counts.values())
     about = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     said = f"In each {column} about {about} {units} counted, each {sure}."
-    small = [as_text(group) for group, count in counts.items() if _too_few(kind, release, count)]
+    small = [group for group, count in counts.items() if _too_few(kind, release, count)]
     if not small:
         return said
     return f"{said} {LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
@@ -153,7 +153,7 @@ def counts_of_nothing(kind: Kind, release: Planned) -> str:
         group: max(counts if isinstance(counts, list) else [counts], default=counted.within + 1)
         for group, counts in groups.items()
     }
-    empty = [as_text(group) for group, largest in most.items() if largest <= counted.within]
+    empty = [group for group, largest in most.items() if largest <= counted.within]
     if not empty:
         return ""
     where = "" if release.groups is None else f" in these groups: {_some_of(empty)}"
@@ -167,9 +167,9 @@ def basis_missing(kind: Kind, release: Planned, *, verb: str) -> str:
     return f"How many units ({release.unit}) had usable rows {verb} released: {TO_COUNT_UNITS} would tell."
 
 
-def _some_of(names: list[str]) -> str:
+def _some_of(names: Sequence[Any]) -> str:
     """The first few, and how many more there are."""
-    return ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW:,} more" if names[_FEW:] else "")
+    return ", ".join(map(as_text, names[:_FEW])) + (f" and {len(names) - _FEW:,} more" if len(names) > _FEW else "")
 
 
 def _too_few(kind: Kind, release: Planned, count: int) -> str:
@@ -221,15 +221,15 @@ def count_accuracy(kind: Kind, release: Planned) -> str:
 
 def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
     """Of which rows an answer is, in one sentence; empty if of all."""
-    return f"Only rows with {' and '.join(map(_condition, where))} count." if where else ""
+    return f"Only rows with {' and '.join(map(condition, where))} count." if where else ""
 
 
-def _condition(held: Mapping[str, Any]) -> str:
+def condition(held: Mapping[str, Any]) -> str:
+    """A condition on a column: one of some values, or a number between two ends."""
     column, values = held["column"], held.get("values")
     if values is not None:
         values = summaries.members(values)
-        listed = ", ".join(map(as_text, values[:_FEW])) + (", ..." if len(values) > _FEW else "")
-        return f"{column} {listed}" if len(values) == 1 else f"{column} one of {listed}"
+        return f"{column} {'one of ' * (len(values) > 1)}{_some_of(values)}"
     lower, upper = (end if end is None else as_text(end) for end in held["between"])
     if upper is None:
         return f"{column} of at least {lower}"
