@@ -14,7 +14,6 @@ from dpselect.privacy import neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.questions.question import QUESTIONS
 from dpselect.summaries import (
-    CandidateCounts,
     CandidateKind,
     CandidateTotals,
     CountsOf,
@@ -83,9 +82,7 @@ def handed(question: Any, found: Any, *, most: int | None = None, **other: Any) 
     Of numbers one may say that they were gathered for another question: with `most` of a unit, or in another domain.
     """
     match question.scan:
-        case CountsOf():
-            return CandidateCounts(np.array(found))
-        case TotalsOf():
+        case CountsOf() | TotalsOf():
             return CandidateTotals(np.array(found))
         case NamesOf(kind):
             return NameCounts(pa.array([*found]), np.array([*found.values()]), kind=kind)

@@ -33,6 +33,16 @@ Exact = float | Fraction
 """A number that is taken exactly: a float stands for the shortest decimal that denotes it."""
 
 
+class CandidateKind(StrEnum):
+    """The kind of the candidates; it determines how the values of a column are compared with them."""
+
+    INTEGER = "whole numbers"
+    NUMBER = "numbers"
+    TEXT = "text"
+    DATE = "dates"
+    BOOLEAN = "booleans"
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One public argument.
@@ -287,7 +297,7 @@ MaxValuesCounted = Annotated[int, "whole", _SAID["MaxValuesCounted"]]
 K = Annotated[int, "whole", "Number of values to select."]
 Delta = Annotated[float, "number", _SAID["Delta"]]
 DeltaIfLess = Annotated[float, "number", _SAID["DeltaIfLess"]]
-Kind = Annotated[str | None, ("integer", "number", "text", "date", "boolean"), _SAID["Kind"]]
+Kind = Annotated[str | None, tuple(each.name.lower() for each in CandidateKind), _SAID["Kind"]]
 ValuesIfAny = Annotated[object, Argument("list", _SAID["ValuesIfAny"], may_be_one=True)]
 Between = Annotated[tuple[float, float] | None, "bounds", _SAID["Between"]]
 
@@ -346,3 +356,14 @@ class _View:
 
 OF_EVERY_QUESTION = arguments_of(_Besides)
 OF_VIEWS = arguments_of(_View)
+
+TYPES = {
+    name: Argument(
+        CandidateKind,
+        f"Type of the {name}. Default: the column's type; for CSV, integers if all look like it (007 does not).",
+        f"{name}_as",
+        None,
+    )
+    for name in ("candidates", "groups")
+}
+"""Beside a list that is written as a text."""

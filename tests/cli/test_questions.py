@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from dpselect import Dataset, DryRun
-from dpselect.arguments import OF_EVERY_QUESTION, REQUIRED, Argument
+from dpselect.arguments import OF_EVERY_QUESTION, REQUIRED, TYPES, Argument
 from dpselect.cli import main
 from dpselect.cli.asking import ASKED, GROUPS, OF_EVERY, of_question
 from dpselect.questions.moments import Mean
 from dpselect.questions.question import BY_NAME, QUESTIONS, Question
 from dpselect.session.asking import GroupedQuestions
-from dpselect.summaries.kinds import TYPES
 
 OF_COMMANDS = {each.name for each in (*ASKED.positional, *ASKED.options, TYPES["candidates"], *GROUPS, *OF_EVERY)}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"

@@ -10,6 +10,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.ledger import store
+from dpselect.questions.query import Query
 from dpselect.session import paying
 from tests.ledger.remembered import forget
 from tests.plans.test_plan import folder, left  # noqa: F401 - a fixture
@@ -38,7 +39,7 @@ class Steps:
             (dps.Ledger, "store_release"),
             (store.Book, "append"),
             (store.Book, "store"),
-            (paying, "_drawn"),
+            (Query, "released"),
         ):
             patch.setattr(owner, name, self._watched(name, getattr(owner, name)))
 
@@ -85,14 +86,14 @@ def test_a_run_that_is_stopped_anywhere_pays_again_for_one_draw_at_most(
         ended = steps.run(planned(folder, name), ends_at=ends_at)
         before, spent = steps.taken, 2.0 - ledger.remaining(name)
         assert spent in (0.0, sum(COSTS.values()))  # everything or nothing
-        drawn = before.count("before _drawn")
+        drawn = before.count("before released")
         assert drawn == 0 or spent > 0
         assert steps.run(planned(folder, name), ends_at=0)
         again = 2.0 - ledger.remaining(name) - sum(COSTS.values())
         begun = sum(1 for each in ledger.history(name) if each.kind == "begin")
         charges = sum(1 for each in ledger.history(name) if each.kind == "charge")
         assert begun == charges  # each is drawn for at most once
-        assert drawn + steps.taken.count("before _drawn") <= charges
+        assert drawn + steps.taken.count("before released") <= charges
         if again:
             assert again in COSTS.values()
             paid_twice.append(before[-1])
@@ -103,8 +104,8 @@ def test_a_run_that_is_stopped_anywhere_pays_again_for_one_draw_at_most(
     assert ended
     assert not SLOW or set(paid_twice) == {
         "after charge",
-        "before _drawn",
-        "after _drawn",
+        "before released",
+        "after released",
         "before store_release",
         "before store",
         "after store",

@@ -29,7 +29,6 @@ from dpselect.rows.table import Rows, UnopenedTable
 from dpselect.session.asking import PlainQuestions
 from dpselect.session.paying import TableQuestion, gathered
 from dpselect.summaries import (
-    CandidateCounts,
     CandidateKind,
     CandidateTotals,
     CountsOf,
@@ -92,7 +91,7 @@ def law(task: Query, found: list[list[Any]]) -> Law:
     exact = [
         count
         for counts in (found[0] if isinstance(task.alone.scan, CountsOf) else found[1])
-        for count in counts.counts.tolist()
+        for count in counts.totals.tolist()
     ]
     return [*answers, *(_noisy(task.counting, count) for count in exact)]
 
@@ -100,17 +99,17 @@ def law(task: Query, found: list[list[Any]]) -> Law:
 def _law_of_one(task: Any, summary: Any) -> Law:
     match task:
         case TopK(once=NoisyOrder(noise=noise)):
-            return [_noisy(noise, count) for count in summary.counts.tolist()]
+            return [_noisy(noise, count) for count in summary.totals.tolist()]
         case MostCommon() | BestDate():
             return [task.mechanism.pmf(task.scores(summary))]
         case TopK():
-            return [_orders(task.plan, summary.counts)]
+            return [_orders(task.plan, summary.totals)]
         case BestBy():
             return [task.mechanism.pmf(summary.totals)]
         case Count():
             return [_noisy(task.mechanism, summary)]
         case Histogram():
-            return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
+            return [_noisy(task.mechanism, count) for count in summary.totals.tolist()]
         case Values() | TopUnknown():
             return _named(task, summary)
         case Sum():
@@ -204,10 +203,10 @@ class ModelTable:
 
     def count(
         self, scan: CountsOf, *, unit: Column, column: Column, grouping: Grouping | None
-    ) -> list[CandidateCounts]:
+    ) -> list[CandidateTotals]:
         assert scan.max_values_per_unit is None or scan.max_values_per_unit >= len(scan.candidates)
         found = model.counts(self.rows, unit.name, column.name, _listed(scan.candidates), **_groups(grouping))
-        return [CandidateCounts(np.array(each)) for each in found]
+        return [CandidateTotals(np.array(each)) for each in found]
 
     def total(
         self, scan: TotalsOf, *, unit: Column, column: Column, number: Column, grouping: Grouping | None

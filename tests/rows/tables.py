@@ -23,7 +23,7 @@ from dpselect.summaries import (
     PublicClip,
     PublicCondition,
     PublicDomain,
-    PublicPairs,
+    PublicGroups,
     TotalsOf,
     ValuesIn,
 )
@@ -83,7 +83,7 @@ class Opened:
         asked = self.asked(
             "count", unit=unit, column=column, candidates=candidates, groups=groups, max_values_per_unit=most
         )
-        return [each.counts.tolist() for each in self.found([asked], progress)[0]]
+        return [each.totals.tolist() for each in self.found([asked], progress)[0]]
 
     def totals(
         self,
@@ -175,7 +175,7 @@ class Opened:
         names, given, most = groups
         if isinstance(names, str):
             return Grouping(self.table.column(names), PublicCandidates.given(given), most)
-        pairs = PublicPairs.given(names, given)
+        pairs = PublicGroups.given(names, given, 1)
         parts = [(self.table.column(name), each.kind) for name, each in zip(names, pairs.listed, strict=True)]
         return Grouping(Column(" and ".join(names), Holds.TEXT, parts=tuple(parts)), pairs.texts(), most, pairs.listed)
 

@@ -86,7 +86,7 @@ def test_a_column_read_by_other_rules_is_read_apart(tmp_path: Path) -> None:
     for order in (asked, asked[::-1]):
         alone = [table.counts("x", listed, unit="who")[0] for listed in order]
         both = table.found([table.asked("count", unit="who", column="x", candidates=listed) for listed in order])
-        assert [each[0].counts.tolist() for each in both] == alone
+        assert [each[0].totals.tolist() for each in both] == alone
     assert alone == [[1, 1]] * 3
 
 
@@ -123,8 +123,8 @@ def test_groups_and_values_are_chosen_by_each_question_alone(others: list[int]) 
     histograms = [asked.histogram("page", candidates=[1, *others, 2], epsilon=1.0) for _ in range(6)]
     counts = [seen(asked, **CHOSEN).count("age", between=(0, 9), epsilon=1.0) for _ in range(2)]
     found = [each[0] for each in together([*histograms, *counts])]
-    assert not any(sum(each[0].counts[1:-1]) for each in found[:6])
-    tables = [each[0].counts[[0, -1]] for each in found[:6]] + found[6:]
+    assert not any(sum(each[0].totals[1:-1]) for each in found[:6])
+    tables = [each[0].totals[[0, -1]] for each in found[:6]] + found[6:]
     far = 6.2 * np.sqrt(units) / 2
     for each in tables:
         assert sum(each) == units

@@ -70,7 +70,7 @@ def asked_of(table: Opened, held: dict[str, list[Any]]) -> tuple[list[Any], list
 
 
 def plain(found: list[Any]) -> list[Any]:
-    return [[each if isinstance(each, int) else each.counts.tolist() for each in of_one] for of_one in found]
+    return [[each if isinstance(each, int) else each.totals.tolist() for each in of_one] for of_one in found]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

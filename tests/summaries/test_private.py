@@ -25,6 +25,6 @@ def test_they_are_shown_by_no_repr_and_kept_by_no_copy() -> None:
 
 
 def test_they_cannot_be_changed() -> None:
-    for array in (handed(COUNTS, [1, 2]).counts, handed(VALUES, [1.0, 2.0]).values):
+    for array in (handed(COUNTS, [1, 2]).totals, handed(VALUES, [1.0, 2.0]).values):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 7

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, arguments_of
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, arguments_of
 from dpselect.cli.commands import Command, Part, Parts, Table, of_function
 from dpselect.cli.streams import printable_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown, printable
@@ -15,7 +15,6 @@ from dpselect.formats import WORDS, Format
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import QUESTIONS, Question
 from dpselect.questions.words import as_text
-from dpselect.summaries.kinds import TYPES
 
 if TYPE_CHECKING:
     from dpselect.arguments import Argument

@@ -6,14 +6,13 @@ import sys
 from dataclasses import replace
 from typing import Annotated, Any
 
-from dpselect.arguments import OF_VIEWS, Argument
+from dpselect.arguments import OF_VIEWS, TYPES, Argument
 from dpselect.cli.asking import GROUPS, OF_EVERY, format_of, shared, values_of
 from dpselect.cli.commands import Part, Parts, Table
 from dpselect.cli.streams import say, scan_progress
 from dpselect.errors import printable
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME
-from dpselect.summaries.kinds import TYPES
 
 _BOUNDS = "Bounds of the question: two numbers, or the first and the last date."
 _KNOWN = {each.name: replace(each, default=None) for about in BY_NAME.values() for each in about.options()}

@@ -261,8 +261,8 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
             is_once=most == 1,
         )
 
-    def released(self, summary: summaries.CandidateCounts, /) -> words.Drawn:
-        return self.drawn(summary.counts)
+    def released(self, summary: summaries.CandidateTotals, /) -> words.Drawn:
+        return self.drawn(summary.totals)
 
     @classmethod
     def keys(cls, release: words.Planned, count: int) -> Iterable[Any]:

@@ -24,7 +24,8 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
 from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicGroups
-from dpselect.summaries.candidates import as_date, ends_of, members
+from dpselect.summaries.candidates import as_date, members
+from dpselect.summaries.scans import ends_of
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism
@@ -169,7 +170,7 @@ class Query:
     @property
     def names(self) -> list[Any]:
         """Of the groups."""
-        return [] if self.groups is None else [*self.groups.members]
+        return [] if self.groups is None else [*self.groups.names]
 
     @cached_property
     def scans(self) -> list[Scan]:
@@ -189,7 +190,7 @@ class Query:
             found: of each of the scans the summary of each group, or one of all rows.
         """
         parts = found[0]
-        if len(parts) != (1 if self.groups is None else len(self.groups.members)):
+        if len(parts) != (1 if self.groups is None else len(self.groups.names)):
             raise InvalidParameterError("summary", Shown("<summaries>"), "a summary for each group of the question")
         drawn = [self.alone.released(part) for part in parts]
         usable = [number for each in drawn for number in each.usable or []] or None
@@ -197,7 +198,7 @@ class Query:
         counted = [number for each in drawn for number in each.counted or []] if has_counts else None
         if self.counting is not None:
             counts = parts if isinstance(self.alone.scan, CountsOf) else found[1]
-            exact = [of.counts[place] for each, of in zip(drawn, counts, strict=True) for place in each.places]
+            exact = [of.totals[place] for each, of in zip(drawn, counts, strict=True) for place in each.places]
             counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
         if self.usable is not None:
             units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
@@ -226,7 +227,7 @@ class Query:
         groups = self.groups
         if groups is not None:
             found["by"] = groups.by if isinstance(groups.by, str) else [*groups.by]
-            found |= {"groups": groups.members.words(), "max_groups_per_unit": groups.max_per_unit}
+            found |= {"groups": groups.words(), "max_groups_per_unit": groups.max_per_unit}
         return {"ask": question.name, **found}
 
     @classmethod

@@ -108,19 +108,19 @@ class Counted(ListQuestion):
     def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
         """The terms of a draw for each value."""
 
-    def released(self, summary: summaries.CandidateCounts, /) -> Drawn:
+    def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         if self.once is None:
             drawn = cast(Any, self.plan).select(self.scores(summary))
             positions, counts = drawn if self.gives_list else [drawn], None
         else:
-            positions, noisy = self.once.select(summary.counts, rarest=self.rarest)
+            positions, noisy = self.once.select(summary.totals, rarest=self.rarest)
             counts = [*map(released_count, noisy)]
         answer: list[Value] = [self.choices[position] for position in positions]
         return Drawn(answer if self.gives_list else answer[0], counted=counts, places=positions)
 
-    def scores(self, summary: summaries.CandidateCounts) -> Any:
+    def scores(self, summary: summaries.CandidateTotals) -> Any:
         """How good each candidate is: its count, or for the rarest its negative."""
-        return -summary.counts if self.rarest else summary.counts
+        return -summary.totals if self.rarest else summary.totals
 
 
 _ROUND_PROOFS = {

@@ -32,7 +32,7 @@ from dpselect.rows.frame import frame_source, of_delta
 from dpselect.rows.lines import ignored
 from dpselect.rows.table import Table
 from dpselect.summaries import CandidateKind, candidate_kind
-from dpselect.summaries.kinds import CONVERSIONS, Member, kind_of
+from dpselect.summaries.candidates import CONVERSIONS, Member, kind_of
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
 """The scheme of a database's URL. The rest of it may hold a password."""

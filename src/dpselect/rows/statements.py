@@ -167,7 +167,7 @@ def count(scan: CountsOf, *, unit: Column, column: Column, grouping: Grouping | 
     return Statement(
         **_reads(unit, grouping, what=(column, candidates)),
         body=body,
-        summary=lambda found: [summaries.CandidateCounts(each) for each in _tabulated(found, candidates, grouping)],
+        summary=lambda found: [summaries.CandidateTotals(each) for each in _tabulated(found, candidates, grouping)],
         places=_places(grouping, len(candidates.values), most),
     )
 

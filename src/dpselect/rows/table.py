@@ -21,8 +21,8 @@ from dpselect.rows.columns import Column, Condition, Grouping, Holds, Progress
 from dpselect.rows.duckdb.cells import compared
 from dpselect.rows.failures import cut_off
 from dpselect.rows.statements import Engine, Statement, batches, filtered, together
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups, PublicPairs, Scan
-from dpselect.summaries.candidates import ends_of
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups, Scan
+from dpselect.summaries.scans import ends_of
 
 Asked = Callable[[], Statement]  # a function of `dpselect.rows.statements`, with what it is asked with
 
@@ -245,12 +245,12 @@ class ColumnRows:
             self.rows.check_listed(column, listed, argument="groups")
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
-        most = len(groups.members) if self.rows.unit_column.each_row else groups.max_per_unit
-        if not isinstance(groups.members, PublicPairs):
-            return Grouping(named[0], groups.members, most)
+        most = len(groups.names) if self.rows.unit_column.each_row else groups.max_per_unit
+        if isinstance(groups.by, str):
+            return Grouping(named[0], groups.listed[0], most)
         parts = tuple((column, each.kind) for column, each in zip(named, groups.listed, strict=True))
         values = tuple(compared(each, self.rows.format, argument="groups") for each in groups.listed)
-        return Grouping(Column(groups.column, Holds.TEXT, parts=parts), groups.members.texts(values), most, values)
+        return Grouping(Column(groups.column, Holds.TEXT, parts=parts), groups.texts(values), most, values)
 
 
 MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the certificate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -16,9 +16,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.checks import whole_or_double_bounds
-from dpselect.errors import InvalidCandidatesError, Shown, describe, wrong
-from dpselect.summaries.kinds import CandidateKind
+from dpselect.arguments import CandidateKind
+from dpselect.errors import InvalidCandidatesError, Shown, describe, typed, wrong
 
 MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
@@ -62,12 +61,12 @@ class PublicCandidates:
     """
 
     kind: CandidateKind
-    values: range | NDArray[np.int64] | tuple[float | str | date | bool, ...]
+    values: range | NDArray[np.int64] | tuple[Member, ...]
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, position: int) -> int | float | str | date | bool:
+    def __getitem__(self, position: int) -> Member:
         value = self.values[position]
         return int(cast("int", value)) if self.kind is CandidateKind.INTEGER else value
 
@@ -100,7 +99,7 @@ class PublicCandidates:
         """All of them as in a certificate: dates as ISO 8601 text."""
         if isinstance(self.values, np.ndarray):
             return self.values.tolist()
-        return [member.isoformat() if isinstance(member, date) else member for member in self.values]
+        return [*map(stated, self.values)]
 
     def texts(self) -> list[str]:
         """All of them as engines write them in the text of a cross table."""
@@ -218,6 +217,11 @@ def _steps(values: object) -> range | None:
         if not (np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all():
             return None
     return range(first, last + (1 if step > 0 else -1), step)
+
+
+def stated(member: Any) -> Any:
+    """A member as JSON has it: a date as ISO 8601 text."""
+    return member.isoformat() if isinstance(member, date) else member
 
 
 def hashed(listed: list[Any]) -> str:
@@ -364,13 +368,52 @@ def as_date(value: Any) -> date | None:
     return read if read.isoformat() == value else None
 
 
-def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
-    """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end.
+def candidate_kind(value: object) -> CandidateKind:
+    """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
 
-    >>> ends_of((18, None)), ends_of((0, 0.5))
-    ((18.0, None), (0.0, 0.5))
+    >>> candidate_kind("integer") is CandidateKind.INTEGER
+    True
     """
-    known = [end for end in given if end is not None]
-    between = whole_or_double_bounds((known[0], known[-1]), "where")
-    lower, upper = (end if at is not None else None for end, at in zip(between, given, strict=True))
-    return lower, upper
+    for kind in CandidateKind:
+        if isinstance(value, str) and value in (kind.name.lower(), kind.value):
+            return kind
+    words = ", ".join(repr(kind.name.lower()) for kind in CandidateKind)
+    raise InvalidCandidatesError("kind", typed(value), f"one of {words}")
+
+
+Member = int | float | str | bool | date
+
+DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
+
+_WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")
+"""A zero before other digits means that the text is a code."""
+
+
+def kind_of(
+    texts: Sequence[str], choice: tuple[CandidateKind, CandidateKind] = (CandidateKind.INTEGER, CandidateKind.TEXT)
+) -> CandidateKind:
+    """The first of `choice`, whole numbers, if all texts are written like one; otherwise the second.
+
+    >>> kind_of(["12", "7"]).name, kind_of(["01067", "80331"]).name
+    ('INTEGER', 'TEXT')
+    """
+    return choice[not all(map(_WRITTEN_AS_A_NUMBER.fullmatch, texts))]
+
+
+def _number(text: str) -> float:
+    """The nearest double; but no whole number in place of another one."""
+    nearest = float(text)
+    if 2**52 < abs(nearest) < math.inf and Decimal(text) not in (Decimal(nearest), Decimal(repr(nearest))):
+        raise ValueError
+    return nearest
+
+
+CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
+    CandidateKind.INTEGER: int,
+    CandidateKind.NUMBER: _number,
+    CandidateKind.TEXT: str,
+    CandidateKind.DATE: lambda text: date.fromisoformat(text.strip()),
+    CandidateKind.BOOLEAN: lambda text: bool(("false", "true").index(text.strip().lower())),
+}
+"""How a text becomes a candidate of each kind; a `ValueError` if it is not one."""

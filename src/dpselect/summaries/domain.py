@@ -15,11 +15,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.arguments import CandidateKind
 from dpselect.checks import decimal_fraction, finite_bounds, fraction_up, members_in_order, positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.summaries.candidates import PublicCandidates, as_date
-from dpselect.summaries.kinds import CandidateKind
 
 _DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
 

@@ -7,22 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import date
 from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.checks import delta_below_one, members_in_order, positive_count, positive_epsilon, quotient_down
+from dpselect.arguments import CandidateKind
+from dpselect.checks import (
+    delta_below_one,
+    members_in_order,
+    positive_count,
+    positive_epsilon,
+    quotient_down,
+    whole_or_double_bounds,
+)
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
-from dpselect.summaries.candidates import MOST_CANDIDATES, MOST_WRITTEN, PublicCandidates, hashed, plain
+from dpselect.summaries.candidates import MOST_CANDIDATES, MOST_WRITTEN, PublicCandidates, hashed, plain, stated
 from dpselect.summaries.domain import PublicClip, PublicDomain
-from dpselect.summaries.kinds import CandidateKind
 
 
 @dataclass(frozen=True, slots=True)
 class CountsOf:
-    """How many units have each candidate; read as `CandidateCounts`."""
+    """How many units have each candidate; read as `CandidateTotals`."""
 
     candidates: PublicCandidates
     max_values_per_unit: int | None = None  # for how many of them one unit counts; None: for any number
@@ -64,96 +70,22 @@ class PublicCondition:
     summed: str | None = None  # name of another column that has a number
 
 
+def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
+    """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end.
+
+    >>> ends_of((18, None)), ends_of((0, 0.5))
+    ((18.0, None), (0.0, 0.5))
+    """
+    known = [end for end in given if end is not None]
+    between = whole_or_double_bounds((known[0], known[-1]), "where")
+    lower, upper = (end if at is not None else None for end, at in zip(between, given, strict=True))
+    return lower, upper
+
+
 Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | PublicCondition
 
 
 MOST_GROUPS = 100_000
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PublicPairs:
-    """The groups of a cross table: each a tuple with a value for each of its columns.
-
-    Attributes:
-        columns: their names.
-        listed: the different values in each column, in the order in which they were given.
-        values: the groups.
-    """
-
-    columns: tuple[str, ...]
-    listed: tuple[PublicCandidates, ...]
-    values: tuple[tuple[Any, ...], ...]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __getitem__(self, position: int) -> tuple[Any, ...]:
-        return self.values[position]
-
-    def __repr__(self) -> str:
-        return f"PublicPairs(<{len(self):,} groups>)"
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kind of the values in each column."""
-        return [str(each.kind) for each in self.listed]
-
-    @property
-    def kind(self) -> str:
-        """What certificates call them."""
-        return " and ".join(self.kinds)
-
-    def texts(self, compared: Sequence[PublicCandidates] = ()) -> PublicCandidates:
-        """Each group as one text, of the values as cells are `compared` with them: `dpselect.rows.row_rules.rule`."""
-        both = zip(self.listed, compared or self.listed, strict=True)
-        to = [dict(zip(each.stated(), become.texts(), strict=True)) for each, become in both]
-        groups = (
-            BETWEEN_PARTS.join(part[value] for part, value in zip(to, each, strict=True)) for each in self.stated()
-        )
-        return PublicCandidates(CandidateKind.TEXT, tuple(groups))
-
-    def stated(self) -> list[list[Any]]:
-        """All of them as in a certificate: dates as ISO 8601 text."""
-        return [[part.isoformat() if isinstance(part, date) else part for part in each] for each in self.values]
-
-    def words(self) -> dict[str, Any]:
-        """As certificates and ledgers write them; with more than 100 only the hash of their JSON text."""
-        listed = self.stated()
-        if len(self) <= MOST_WRITTEN:
-            return {"kinds": self.kinds, "pairs": listed}
-        return {"count": len(self), "kinds": self.kinds, "sha256": hashed(listed)}
-
-    @classmethod
-    def given(cls, columns: object, groups: object) -> PublicPairs:
-        """The groups given by the caller: tuples with a value for each of 2 to 4 different columns.
-
-        >>> len(PublicPairs.given(["region", "sex"], [("north", "f"), ("north", "m")]))
-        2
-        """
-        names = members_in_order(columns, "by", expected=_NAMES)
-        are_texts = all(isinstance(each, str) for each in names)
-        if not are_texts or not 2 <= len(names) <= 4 or len(set(names)) < len(names):
-            raise InvalidParameterError("by", Shown(f"<{len(names)} columns>"), _NAMES)
-        expected = f"a public list of tuples, each with a value of {', '.join(names)}"
-        if groups is None:
-            raise InvalidCandidatesError("groups", None, expected, "Never take them from the columns themselves.")
-        given = members_in_order(groups, "groups", expected=expected)
-        listed = [tuple(map(plain, cast("list[Any]", each))) for each in given if isinstance(each, tuple | list)]
-        are_values = all(isinstance(part, Hashable) and not isinstance(part, tuple) for each in listed for part in each)
-        if len(listed) < len(given) or not are_values or not listed or any(len(each) != len(names) for each in listed):
-            raise InvalidCandidatesError("groups", Shown(describe(groups)), expected)
-        different = (list(dict.fromkeys(part)) for part in zip(*listed, strict=True))
-        parts = [PublicCandidates.given(part, argument="groups") for part in different]
-        for part in parts:
-            if part.kind is CandidateKind.NUMBER:
-                known = "whole numbers, text, dates or booleans in each column"
-                hint = "Numbers with a point are no names of groups: round them, or give the groups as text."
-                raise InvalidCandidatesError("groups", Shown(f"<{part.kind}>"), known, hint)
-            if part.kind is CandidateKind.TEXT and any(BETWEEN_PARTS in str(each) for each in part.values):
-                raise InvalidCandidatesError("groups", Shown("<text>"), "text without the control character U+001F")
-        if len(set(listed)) < len(listed):
-            raise InvalidCandidatesError("groups", Shown(f"<{len(listed):,} groups>"), "groups without duplicates")
-        return cls(tuple(names), tuple(parts), tuple(listed))
 
 
 _NAMES = "the name of a column, or a list of 2 to 4 different names"
@@ -162,18 +94,20 @@ BETWEEN_PARTS = "\x1f"
 """Between the values of a cross table in one text. No public group has it, so no other row is taken for one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PublicGroups:
-    """The groups of a question that is asked for each group.
+    """The groups that a question is asked for: a public list, or those of a cross table of 2 to 4 columns.
 
     Attributes:
-        members: the public list; rows of other groups are left out.
-        max_per_unit: the maximum number of groups one unit takes part in, chosen at random among its own.
         by: name of the column with the group of each row, or the names of several.
+        listed: the different values in each column, in the order in which they were given.
+        names: the groups; in a cross table tuples with a value for each column. Rows of other groups are left out.
+        max_per_unit: the maximum number of groups one unit takes part in, chosen at random among its own.
     """
 
     by: str | tuple[str, ...]
-    members: PublicCandidates | PublicPairs
+    listed: tuple[PublicCandidates, ...]
+    names: PublicCandidates | tuple[tuple[Any, ...], ...]
     max_per_unit: int
 
     @property
@@ -185,37 +119,33 @@ class PublicGroups:
         """What sentences call the column, or several."""
         return " and ".join(self.columns)
 
-    @property
-    def listed(self) -> tuple[PublicCandidates, ...]:
-        """The values in each column."""
-        return self.members.listed if isinstance(self.members, PublicPairs) else (self.members,)
-
     @classmethod
     def given(cls, by: object, groups: object, max_groups_per_unit: object) -> PublicGroups:
         """The groups given by the caller, by the rules of candidates; a unit is in at most as many as there are.
 
-        >>> PublicGroups.given("city", ["Oslo", "Rome"], 1).members
+        >>> PublicGroups.given("city", ["Oslo", "Rome"], 1).names
         PublicCandidates(<2 text>)
         >>> PublicGroups.given(["city", "sex"], [("Oslo", "f"), ("Oslo", "m")], 1).column
         'city and sex'
         """
+        names: PublicCandidates | tuple[tuple[Any, ...], ...]
         if isinstance(by, tuple | list):
-            members: PublicCandidates | PublicPairs = PublicPairs.given(cast(object, by), groups)
-            by = members.columns
+            by, names, listed = _pairs(cast(object, by), groups)
         elif isinstance(by, str):
-            members = PublicCandidates.given(groups, argument="groups")
+            names = PublicCandidates.given(groups, argument="groups")
+            listed = (names,)
         else:
             raise InvalidParameterError("by", by, "the name of the column with the group of each row, as text")
-        if len(members) > MOST_GROUPS:
-            raise InvalidParameterError("groups", Shown(f"<{len(members):,} groups>"), f"at most {MOST_GROUPS:,}")
-        n, what = len(members), "the number of groups"
+        if (n := len(names)) > MOST_GROUPS:
+            raise InvalidParameterError("groups", Shown(f"<{n:,} groups>"), f"at most {MOST_GROUPS:,}")
+        what = "the number of groups"
         most = positive_count(max_groups_per_unit, "max_groups_per_unit", at_most=n, at_most_what=what)
-        return cls(by, members, most)
+        return cls(by, listed, names, most)
 
     def check_size(self, candidates: int) -> None:
         """Refuse more counts than fit into memory: one for each candidate in each group."""
-        if len(self.members) * candidates > MOST_CANDIDATES:
-            got = Shown(f"<{len(self.members):,} groups of {candidates:,} candidates>")
+        if len(self.names) * candidates > MOST_CANDIDATES:
+            got = Shown(f"<{len(self.names):,} groups of {candidates:,} candidates>")
             raise InvalidParameterError("groups", got, f"at most {MOST_CANDIDATES:,} candidates in all groups together")
 
     def share(self, epsilon: object) -> float:
@@ -237,8 +167,58 @@ class PublicGroups:
 
     def description(self) -> dict[str, Any]:
         """The groups in a certificate."""
-        held = {"count": len(self.members), "kind": str(self.members.kind)}
-        return {"column": self.column, **held, "max_per_unit": self.max_per_unit}
+        kind = " and ".join(str(each.kind) for each in self.listed)
+        return {"column": self.column, "count": len(self.names), "kind": kind, "max_per_unit": self.max_per_unit}
+
+    def words(self) -> Any:
+        """As certificates and ledgers write them; of more than 100 pairs only the hash of their JSON text."""
+        if isinstance(self.names, PublicCandidates):
+            return self.names.words()
+        kinds = [str(each.kind) for each in self.listed]
+        pairs = [[stated(part) for part in each] for each in self.names]
+        if len(pairs) <= MOST_WRITTEN:
+            return {"kinds": kinds, "pairs": pairs}
+        return {"count": len(pairs), "kinds": kinds, "sha256": hashed(pairs)}
+
+    def texts(self, compared: Sequence[PublicCandidates] = ()) -> PublicCandidates:
+        """Each group of a cross table as one text, of the values as cells are `compared`: see `row_rules.rule`."""
+        both = zip(self.listed, compared or self.listed, strict=True)
+        to = [dict(zip(each.stated(), become.texts(), strict=True)) for each, become in both]
+        groups = (
+            BETWEEN_PARTS.join(part[stated(value)] for part, value in zip(to, each, strict=True))
+            for each in cast("tuple[tuple[Any, ...], ...]", self.names)
+        )
+        return PublicCandidates(CandidateKind.TEXT, tuple(groups))
+
+
+def _pairs(
+    columns: object, groups: object
+) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], tuple[PublicCandidates, ...]]:
+    """Names of 2 to 4 different columns, the groups given by the caller, and the different values in each column."""
+    names = members_in_order(columns, "by", expected=_NAMES)
+    are_texts = all(isinstance(each, str) for each in names)
+    if not are_texts or not 2 <= len(names) <= 4 or len(set(names)) < len(names):
+        raise InvalidParameterError("by", Shown(f"<{len(names)} columns>"), _NAMES)
+    expected = f"a public list of tuples, each with a value of {', '.join(names)}"
+    if groups is None:
+        raise InvalidCandidatesError("groups", None, expected, "Never take them from the columns themselves.")
+    given = members_in_order(groups, "groups", expected=expected)
+    listed = [tuple(map(plain, cast("list[Any]", each))) for each in given if isinstance(each, tuple | list)]
+    are_values = all(isinstance(part, Hashable) and not isinstance(part, tuple) for each in listed for part in each)
+    if len(listed) < len(given) or not are_values or not listed or any(len(each) != len(names) for each in listed):
+        raise InvalidCandidatesError("groups", Shown(describe(groups)), expected)
+    different = (list(dict.fromkeys(part)) for part in zip(*listed, strict=True))
+    parts = tuple(PublicCandidates.given(part, argument="groups") for part in different)
+    for part in parts:
+        if part.kind is CandidateKind.NUMBER:
+            known = "whole numbers, text, dates or booleans in each column"
+            hint = "Numbers with a point are no names of groups: round them, or give the groups as text."
+            raise InvalidCandidatesError("groups", Shown(f"<{part.kind}>"), known, hint)
+        if part.kind is CandidateKind.TEXT and any(BETWEEN_PARTS in str(each) for each in part.values):
+            raise InvalidCandidatesError("groups", Shown("<text>"), "text without the control character U+001F")
+    if len(set(listed)) < len(listed):
+        raise InvalidCandidatesError("groups", Shown(f"<{len(listed):,} groups>"), "groups without duplicates")
+    return tuple(names), tuple(listed), parts
 
 
 class PrivateNumbers:
@@ -247,45 +227,29 @@ class PrivateNumbers:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for array in self._arrays():
-            array.setflags(write=False)
-
-    def _arrays(self) -> list[NDArray[Any]]:
-        held: Any = self
-        return [each for field in fields(held) if isinstance(each := getattr(self, field.name), np.ndarray)]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(<{self._arrays()[0].size} private numbers>)"
+        for each in fields(cast(Any, self)):
+            if isinstance(array := getattr(self, each.name), np.ndarray):
+                array.setflags(write=False)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} are private and cannot be pickled or copied")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CandidateCounts(PrivateNumbers):
-    """How many different units have a row with each candidate, in the candidates' order.
-
-    Adding all rows of one more unit raises each entry by 0 or 1 (proof: ``proofs/counting.md``).
-
-    >>> CandidateCounts(np.array([3, 0, 41]))
-    CandidateCounts(<3 private numbers>)
-    """
-
-    counts: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateTotals(PrivateNumbers):
-    """A sum for each candidate, in the candidates' order: of the units' clipped amounts, or of the weights of rows.
+    """A number for each candidate, in the candidates' order: of units that have it, or a sum of amounts or weights.
 
-    Adding all rows of one more unit moves each entry by a whole number between the lower and the upper bound of one
-    unit's amount, or by 0 (proof: ``proofs/clipped_sums.md``).
+    Adding all rows of one more unit raises each count by 0 or 1 (proof: ``proofs/counting.md``), and moves each sum by
+    a whole number between the lower and the upper bound of one unit's amount, or by 0 (``proofs/clipped_sums.md``).
 
-    >>> CandidateTotals(np.array([300, -5, 0]))
+    >>> CandidateTotals(np.array([3, 0, 41]))
     CandidateTotals(<3 private numbers>)
     """
 
     totals: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"CandidateTotals(<{self.totals.size} private numbers>)"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

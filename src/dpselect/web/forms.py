@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from dpselect import arguments, public
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of, words_of
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of, words_of
 from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, LedgerError, SelectionError, typed
 from dpselect.questions.question import Question
@@ -22,7 +22,6 @@ from dpselect.session.asking import rows_of
 from dpselect.session.dataset import reply
 from dpselect.session.paying import Forecast
 from dpselect.summaries import CandidateKind
-from dpselect.summaries.kinds import TYPES
 from dpselect.web.site import Site
 
 _MOST_EPSILON, _MOST_PEOPLE, _LONGEST = 1000.0, 10**12, 200_000
