@@ -23,7 +23,7 @@ class Neighbours(StrEnum):
     """Same number of units, with all rows of one unit replaced; the number of units is public."""
 
     def __init__(self, word: str) -> None:
-        """Whether counts all change in one direction is its `one_way`: ``proofs/counting.md`` has the counterexample."""
+        """It is `one_way` if counts all change in one direction: ``proofs/counting.md`` has the counterexample."""
         self.one_way = word == "add_remove"
 
     def changed(self, parts: int, at_most: int | None = None) -> int:
