@@ -62,7 +62,6 @@ def test_a_filter_admits_no_more_than_its_limit_in_many_threads() -> None:
     limit = Filter(epsilon=1.0, delta=0.0)
     assert passed(limit.spend) == 32
     assert limit.basic == 1.0
-    assert limit.share == 1.0
 
 
 def test_without_the_lock_charges_are_lost() -> None:
