@@ -137,7 +137,12 @@ class Account:
     @classmethod
     def of_texts(cls, terms: str, state: str, head: str) -> Self:
         """The account of these texts; an error of `UNREADABLE`, if no ledger wrote them."""
-        return cls(**_terms_of(terms), **_state_of(state), head=head)
+        held: dict[str, Any] = json.loads(state)
+        unit, is_open, entries = held["unit"], held["open"], held["entries"]
+        if (type(is_open), type(entries)) != (bool, int) or not isinstance(unit, str | None):
+            raise ValueError("not the state of an account")
+        spent: dict[str, Any] = {"epsilon": fraction_of(held["epsilon"]), "total": cost_from(held["total"])}
+        return cls(**_terms_of(terms), **spent, unit=unit, is_open=is_open, entries=entries, head=head)
 
     def next(self, **changes: Any) -> Self:
         """The account after one more entry, which changes these fields."""
@@ -150,7 +155,8 @@ class Account:
     @property
     def state(self) -> str:
         """The text that the ledger stores of what changes."""
-        return _state_text(self.epsilon, self.unit, self.is_open, self.entries, self.total)
+        held = {"epsilon": str(self.epsilon), "unit": self.unit, "open": self.is_open, "entries": self.entries}
+        return canonical({**held, "total": self.total.to_list()})
 
     def to_head(self, ledger: str) -> Head:
         """How far the account has come, in the ledger of this id."""
@@ -217,28 +223,6 @@ def as_written(exact: Fraction) -> float:
     except OverflowError:
         return fraction_down(exact)
     return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)
-
-
-def _state_text(epsilon: Fraction, unit: str | None, is_open: bool, entries: int, total: Cost) -> str:
-    held = {"epsilon": str(epsilon), "unit": unit, "open": is_open, "entries": entries, "total": total.to_list()}
-    return canonical(held)
-
-
-def _state_of(text: str) -> dict[str, Any]:
-    held: dict[str, Any] = json.loads(text)
-    count, unit = held["entries"], held["unit"]
-    is_count = isinstance(count, int) and not isinstance(count, bool)
-    if not (is_count and isinstance(held["open"], bool) and (unit is None or isinstance(unit, str))):
-        raise ValueError("not the state of an account")
-    epsilon, total = fraction_of(held["epsilon"]), cost_from(held["total"])
-    return {"epsilon": epsilon, "unit": unit, "is_open": held["open"], "entries": count, "total": total}
-
-
-def is_state(text: str) -> bool:
-    try:
-        return _state_text(**_state_of(text)) == text
-    except UNREADABLE:
-        return False
 
 
 def terms_of_new(name: str, number: int, *, neighbours: Neighbours, limits: Limits) -> str:

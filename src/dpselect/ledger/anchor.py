@@ -20,7 +20,7 @@ from time import monotonic, sleep
 from typing import Any, cast
 
 from dpselect.errors import HIDDEN, AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest, is_state
+from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest
 from dpselect.ledger.sqlite import fcntl, folder_to_disk, names_a_server, to_disk
 
 _EXPECTED = "the path of a file"
@@ -176,7 +176,6 @@ class FileAnchor:
         """Read the lines that were appended since the last look."""
         if os.fstat(file).st_size < self._read:
             raise AnchorError(str(self), "it has become shorter: put back the whole file.")
-        known = dict(self._heads)
         with os.fdopen(file, "rb", closefd=False) as stream:
             stream.seek(self._read)
             for line in stream:
@@ -185,11 +184,6 @@ class FileAnchor:
                     break
                 self._take(line[:-1])
                 self._read += len(line)
-        for account, head in self._heads.items():
-            if head is not known.get(account) and not is_state(head.state):
-                place = self._read
-                self._forget()
-                raise self._damaged(place)
         if self._ledger not in ("", ledger):
             raise AnchorError(str(self), "it belongs to another ledger. Give each ledger an anchor of its own.")
 
@@ -221,15 +215,15 @@ class FileAnchor:
             self._heads[head.account] = head
 
     def _parsed(self, line: bytes) -> Head:
-        """What `line_of` wrote. Whether its state can be read is seen later, for the last head of an account alone."""
+        """What `line_of` wrote. Of the state only what was spent is read here; a ledger compares all of it."""
         try:
             text = line.decode()
             held: dict[str, Any] = json.loads(text)
-            check = held.pop("check")
-            is_whole = digest("anchor", text.replace(f'"check":"{check}",', "", 1)) == check
-            sequence, is_known = held.pop("sequence"), held.pop("FORMAT") == _FORMAT
+            check, is_known = held.pop("check"), held.pop("FORMAT") == _FORMAT
+            is_whole = is_known and digest("anchor", text.replace(f'"check":"{check}",', "", 1)) == check
+            sequence, total = held.pop("sequence"), _TOTAL.search(held["state"])
             is_number = type(sequence) is int and 0 <= sequence < 2**63
-            if is_whole and is_known and is_number and {*map(type, held.values())} == {str}:
+            if is_whole and is_number and total and {*map(type, held.values())} == {str}:
                 return Head(sequence=sequence, **held)
         except UNREADABLE:
             pass

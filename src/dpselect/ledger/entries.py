@@ -7,13 +7,13 @@ import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from dpselect.accounting.codec import from_json
 from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
 from dpselect.checks import fraction_down, fraction_up
-from dpselect.errors import LedgerDamagedError, LedgerError
+from dpselect.errors import LedgerDamagedError
 from dpselect.ledger.accounts import FIRST, UNREADABLE, Account, canonical, cost_from, digest, fraction_of
 
 
@@ -83,7 +83,8 @@ class Entry:
 
 def entry_of(row: Mapping[Any, Any]) -> Entry:
     """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
-    body = _body_of(row)
+    _sound(row)
+    body: dict[str, Any] = json.loads(row["body"])
     kind = "begin" if BEGINS in body else _text(body["kind"])
     said: dict[str, Any] = {name: row[name] for name in ("sequence", "request", "hash", "release")}
     if kind == "charge":
@@ -130,11 +131,19 @@ def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[
     return list(waiting.values()), begun
 
 
-def _body_of(row: Mapping[Any, Any]) -> dict[str, Any]:
-    body = json.loads(row["body"])
-    if not isinstance(body, dict):
-        raise TypeError("not an entry")
-    return cast(dict[str, Any], body)
+class WrongEntryError(ValueError):
+    """What is wrong with the current entry."""
+
+
+def _sound(row: Mapping[Any, Any]) -> None:
+    """Refuse a row of other types, or with a release that was not stored for it."""
+    texts = isinstance(row["body"], str) and isinstance(row["hash"], str)
+    others = all(isinstance(row[name], str | None) for name in ("request", "release", "release_hash"))
+    if not (texts and others and isinstance(row["sequence"], int)):
+        raise TypeError("not the row of an entry")
+    sealed = None if row["release"] is None else digest("release", row["hash"], row["release"])
+    if sealed != row["release_hash"]:
+        raise WrongEntryError("has another release than was stored")
 
 
 def _text(held: object) -> str:
@@ -143,20 +152,15 @@ def _text(held: object) -> str:
     return held
 
 
-def damaged_entry(account: str, place: object, *, ledger: str) -> LedgerDamagedError:
-    shown = place if isinstance(place, int) else "?"
-    return LedgerDamagedError(ledger, f"entry {shown} of account {account!r} cannot be read.")
-
-
 @contextmanager
 def readable(account: str, place: object, *, ledger: str) -> Generator[None]:
-    """A block that reads the text of an entry: if no ledger wrote it, whatever that raises becomes damage."""
+    """A block that reads an entry: whatever it raises becomes damage, because no ledger wrote that."""
     try:
         yield
-    except LedgerError:
-        raise
-    except UNREADABLE:
-        raise damaged_entry(account, place, ledger=ledger) from None
+    except UNREADABLE as error:
+        shown = place if isinstance(place, int) else "?"
+        wrong = str(error) if isinstance(error, WrongEntryError) else "cannot be read"
+        raise LedgerDamagedError(ledger, f"entry {shown} of account {account!r} {wrong}.") from None
 
 
 _run_of = functools.lru_cache(maxsize=256)(from_json)  # the same events come again and again
@@ -165,25 +169,19 @@ _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
 
 
-class WrongEntryError(Exception):
-    """What is wrong with the current entry."""
-
-
 def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str, own_id: str) -> int:
     """Follow the account from its opening to what it says now; the largest number that entries say was noted, or -1."""
-    name, place, once = account.name, 0, -1
+    place, once = 0, -1
     before: Account | None = None
-    try:
-        for row in rows:
-            with readable(name, place, ledger=ledger):
-                before, known = _followed(row, before, account, place=place, own_id=own_id)
-            place, once = place + 1, max(once, known)
+    for row in rows:
+        with readable(account.name, place, ledger=ledger):
+            before, known = _followed(row, before, account, place=place, own_id=own_id)
+        place, once = place + 1, max(once, known)
+    with readable(account.name, place, ledger=ledger):
         if place < account.entries:
             raise WrongEntryError("is missing")
         if before != account:
             raise WrongEntryError("does not follow from the ones before it")
-    except WrongEntryError as wrong:
-        raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
     return once
 
 
@@ -191,11 +189,12 @@ def _followed(
     row: Mapping[Any, Any], before: Account | None, account: Account, *, place: int, own_id: str
 ) -> tuple[Account, int]:
     """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
+    _sound(row)
     if row["sequence"] != place:
         raise WrongEntryError("is missing")
     if digest("entry", FIRST if before is None else before.head, row["body"]) != row["hash"]:
         raise WrongEntryError("was changed, or one before it")
-    body = _body_of(row)
+    body: dict[str, Any] = json.loads(row["body"])
     if canonical(body) != row["body"]:
         raise WrongEntryError("is not written as entries are")
     where = body["ledger"], body["account"], body["sequence"], body.get("request")

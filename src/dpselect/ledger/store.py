@@ -27,7 +27,7 @@ from dpselect.errors import (
 )
 from dpselect.ledger.accounts import UNREADABLE, Account, Head, canonical, digest
 from dpselect.ledger.anchor import FileAnchor, anchor_of
-from dpselect.ledger.entries import Entry, Receipt, after, damaged_entry, entry_of, readable
+from dpselect.ledger.entries import Entry, Receipt, after, entry_of, readable
 from dpselect.ledger.sqlite import Address, SqliteFile, Transaction
 
 if TYPE_CHECKING:
@@ -187,35 +187,20 @@ class Book:
             text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
             raise LedgerDamagedError(self.ledger, text) from None
 
-    def page(self, account: Account, *, after: int) -> list[dict[str, Any]]:
-        """The rows of the first thousand entries after this number that the account counts, with their releases."""
-        return self._sound(account, _PAGE, after=after, end=account.entries)
-
     def under(self, account: Account, request: str) -> list[Entry]:
         """The entries of an account under a request id, in order; any that the account does not count was no charge."""
-        found = self._sound(account, _UNDER_REQUEST, request=request, after=-1, end=account.entries)
-        return [self.read(each, account) for each in found]
+        return self._entries(account, _UNDER_REQUEST, request=request, after=-1, end=account.entries)
 
     def at(self, account: Account, sequence: int) -> Entry | None:
-        return next((self.read(each, account) for each in self._sound(account, _AT, place=sequence)), None)
+        return next(iter(self._entries(account, _AT, place=sequence)), None)
 
     def has(self, account: Account, sequence: int, known: str) -> bool:
         entry = self.at(account, sequence)
         return entry is not None and entry.hash == known
 
-    def _sound(self, account: Account, statement: str, **values: object) -> list[dict[str, Any]]:
-        """Rows of entries whose types are right, as SQLite stores anything in any column; and their releases."""
+    def _entries(self, account: Account, statement: str, **values: object) -> list[Entry]:
         rows = self.connection.execute(statement, account=account.number, **values)
-        for each in rows:
-            texts = isinstance(each["body"], str) and isinstance(each["hash"], str)
-            others = all(isinstance(each[name], str | None) for name in ("request", "release", "release_hash"))
-            if not (texts and others and isinstance(each["sequence"], int)):
-                raise damaged_entry(account.name, each["sequence"], ledger=self.ledger)
-            known = None if each["release"] is None else digest("release", each["hash"], each["release"])
-            if known != each["release_hash"]:
-                place = f"entry {each['sequence']} of account {account.name!r}"
-                raise LedgerDamagedError(self.ledger, f"{place} has another release than was stored.")
-        return rows
+        return [self.read(each, account) for each in rows]
 
     def read(self, row: Mapping[Any, Any], account: Account) -> Entry:
         with readable(account.name, row["sequence"], ledger=self.ledger):
@@ -298,6 +283,8 @@ class Book:
         with readable(name, once, ledger=self.ledger):
             known = Account.of_texts(account.terms, noted.state, noted.hash)
             has_spent_less = not account.total.covers(known.total)
+            if known.state != noted.state:
+                raise ValueError("not as a ledger writes it")
         if has_spent_less:
             raise LedgerRolledBackError(self.ledger, f"account {name!r} has spent less than its anchor says: {_BEHIND}")
 
@@ -368,7 +355,7 @@ class Books:
         """
         while after < account.entries - 1:
             with self._reading() as book:
-                page = book.page(account, after=after)
+                page = book.connection.execute(_PAGE, account=account.number, after=after, end=account.entries)
             yield from page
             after = page[-1]["sequence"] if page else account.entries
 
