@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, product
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -205,8 +205,8 @@ class _Grid:
     step: float
     ranges: tuple[tuple[int, int], ...]
     """Steps and count of each bounded-range event."""
-    pairs: tuple[tuple[SingleEvent, int, int], ...]
-    """Each other event with its steps and count."""
+    pairs: Mapping[SingleEvent, tuple[int, int]]
+    """Steps and count of each other event."""
 
     @property
     def range_width(self) -> int:
@@ -214,7 +214,7 @@ class _Grid:
 
     @property
     def pair_width(self) -> int:
-        return sum(steps * count for _, steps, count in self.pairs)
+        return sum(steps * count for steps, count in self.pairs.values())
 
     @property
     def work(self) -> float:
@@ -238,26 +238,22 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
     curve = _after_ranges(grid)
     if not grid.pairs:
         return curve
-    values = np.maximum.reduce([_after_pairs(curve, grid, is_mirrored=each) for each in _ways(counts)])
-    return Curve(step=grid.step, start=0, values=np.minimum(values, 1.0))
+    values: list[FloatArray] = []
+    for pairs in _ways(grid.pairs):
+        losses = np.ones(1)
+        for pair, (steps, count) in pairs.items():
+            losses = convolved(losses, repeated(loss_masses(pair, steps=steps, step=grid.step), count))
+        values.append(_averaged(curve, losses, grid=grid) if grid.ranges else _profile(losses, grid=grid))
+    return Curve(step=grid.step, start=0, values=np.minimum(np.maximum.reduce(values), 1.0))
 
 
-def _ways(counts: Iterable[SingleEvent]) -> tuple[bool, ...]:
-    """Whether to exchange the roles of both data sets: only a `LossIntervalEvent` tells them apart."""
-    return (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
+Counts = TypeVar("Counts")
 
 
-def _mirrored(event: SingleEvent, is_mirrored: bool) -> SingleEvent:
-    return event.mirrored if is_mirrored and isinstance(event, LossIntervalEvent) else event
-
-
-def _after_pairs(curve: Curve, grid: _Grid, *, is_mirrored: bool) -> FloatArray:
-    """Delta of the pairs, then the bounded-range runs; or with the roles of both data sets exchanged."""
-    losses = np.ones(1)
-    for pair, steps, count in grid.pairs:
-        masses = loss_masses(_mirrored(pair, is_mirrored), steps=steps, step=grid.step)
-        losses = convolved(losses, repeated(masses, count))
-    return _averaged(curve, losses, grid=grid) if grid.ranges else _profile(losses, grid=grid)
+def _ways(counts: Mapping[SingleEvent, Counts]) -> list[Mapping[SingleEvent, Counts]]:
+    """What ran, and it with the roles of both data sets exchanged: only a `LossIntervalEvent` tells them apart."""
+    pairs = [(each.mirrored if isinstance(each, LossIntervalEvent) else each, many) for each, many in counts.items()]
+    return [counts] if dict(pairs) == counts else [counts, dict(pairs)]
 
 
 MOST_ROUNDS = 100
@@ -305,8 +301,10 @@ def _grid(counts: dict[SingleEvent, int], *, smallest: float, steps: int) -> _Gr
     for event, count in counts.items():
         if isinstance(event, BoundedRangeEvent):
             ranges[in_steps[event]] = ranges.get(in_steps[event], 0) + count
-    others = [(event, count) for event, count in counts.items() if not isinstance(event, BoundedRangeEvent)]
-    return _Grid(step, tuple(ranges.items()), tuple((event, in_steps[event], count) for event, count in others))
+    others = {
+        event: (steps, counts[event]) for event, steps in in_steps.items() if type(event) is not BoundedRangeEvent
+    }
+    return _Grid(step, tuple(ranges.items()), others)
 
 
 def _after_ranges(grid: _Grid) -> Curve:
@@ -363,15 +361,14 @@ class LossDistribution:
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         basic = float(basic_of(counts))
         step = max(min(event.epsilon for event in counts) / _FFT_STEPS, basic / _FFT_PLACES)
-        self._totals = [self._total(counts, step, is_mirrored=each) for each in _ways(counts)]
+        self._totals = [self._total(each, step) for each in _ways(counts)]
 
-    def _total(self, counts: Mapping[SingleEvent, int], step: float, *, is_mirrored: bool) -> Any:
+    def _total(self, counts: Mapping[SingleEvent, int], step: float) -> Any:
         """Everything that ran, in one direction."""
         total, distributions = cast(Any, None), package("pld.privacy_loss_distribution")
         for event, count in counts.items():
             steps = math.ceil(Fraction(event.epsilon) / Fraction(step))
-            is_range = isinstance(event, BoundedRangeEvent)
-            pair = LogisticProfileEvent(epsilon=event.epsilon) if is_range else _mirrored(event, is_mirrored)
+            pair = LogisticProfileEvent(epsilon=event.epsilon) if isinstance(event, BoundedRangeEvent) else event
             masses = loss_masses(pair, steps=steps, step=step)
             places = np.arange(-steps, steps + 1)
             by_place = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0.0}

@@ -135,6 +135,11 @@ class WrongEntryError(ValueError):
     """What is wrong with the current entry."""
 
 
+def _must(hold: bool, wrong: str) -> None:
+    if not hold:
+        raise WrongEntryError(wrong)
+
+
 def _sound(row: Mapping[Any, Any]) -> None:
     """Refuse a row of other types, or with a release that was not stored for it."""
     texts = isinstance(row["body"], str) and isinstance(row["hash"], str)
@@ -142,8 +147,7 @@ def _sound(row: Mapping[Any, Any]) -> None:
     if not (texts and others and isinstance(row["sequence"], int)):
         raise TypeError("not the row of an entry")
     sealed = None if row["release"] is None else digest("release", row["hash"], row["release"])
-    if sealed != row["release_hash"]:
-        raise WrongEntryError("has another release than was stored")
+    _must(sealed == row["release_hash"], "has another release than was stored")
 
 
 def _text(held: object) -> str:
@@ -178,10 +182,8 @@ def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str
             before, known = _followed(row, before, account, place=place, own_id=own_id)
         place, once = place + 1, max(once, known)
     with readable(account.name, place, ledger=ledger):
-        if place < account.entries:
-            raise WrongEntryError("is missing")
-        if before != account:
-            raise WrongEntryError("does not follow from the ones before it")
+        _must(place >= account.entries, "is missing")
+        _must(before == account, "does not follow from the ones before it")
     return once
 
 
@@ -190,37 +192,31 @@ def _followed(
 ) -> tuple[Account, int]:
     """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
     _sound(row)
-    if row["sequence"] != place:
-        raise WrongEntryError("is missing")
-    if digest("entry", FIRST if before is None else before.head, row["body"]) != row["hash"]:
-        raise WrongEntryError("was changed, or one before it")
+    _must(row["sequence"] == place, "is missing")
+    before_it = FIRST if before is None else before.head
+    _must(digest("entry", before_it, row["body"]) == row["hash"], "was changed, or one before it")
     body: dict[str, Any] = json.loads(row["body"])
-    if canonical(body) != row["body"]:
-        raise WrongEntryError("is not written as entries are")
+    _must(canonical(body) == row["body"], "is not written as entries are")
     where = body["ledger"], body["account"], body["sequence"], body.get("request")
-    if where != (own_id, account.name, place, row["request"]):
-        raise WrongEntryError("belongs elsewhere")
+    _must(where == (own_id, account.name, place, row["request"]), "belongs elsewhere")
     noted = body.get("noted", -1)
-    if type(noted) is not int or not -1 <= noted < max(place, 0):
-        raise WrongEntryError("says what no anchor noted")
+    _must(type(noted) is int and -1 <= noted < max(place, 0), "says what no anchor noted")
     if before is None:
-        if body["kind"] != "open" or body["terms"] != account.terms:
-            raise WrongEntryError("does not open the account on its terms")
+        opens = body["kind"] == "open" and body["terms"] == account.terms
+        _must(opens, "does not open the account on its terms")
         before = Account.unopened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
     return replace(after(body, before), head=row["hash"]), noted
 
 
 def after(body: Mapping[str, Any], before: Account) -> Account:
     """The account after an entry that says this, but for its hash: for who writes it, and for who follows it."""
-    if not before.is_open:
-        raise WrongEntryError("comes after the account was closed")
+    _must(before.is_open, "comes after the account was closed")
     match body["kind"]:
         case "open" if not before.entries:
             return before.next()
         case "charge" if "begins" in body:  # the draw for a charge that was made ahead: nothing is spent
-            begins = body["begins"]
-            if type(begins) is not int or not 0 < begins < before.entries or {"event", "cost"} & body.keys():
-                raise WrongEntryError("begins no draw")
+            begins, is_free = body["begins"], not {"event", "cost"} & body.keys()
+            _must(type(begins) is int and 0 < begins < before.entries and is_free, "begins no draw")
             return before.next()
         case "charge":
             return _charged(body, before)
@@ -230,8 +226,7 @@ def after(body: Mapping[str, Any], before: Account) -> Account:
             limited = before.next(is_open=False)
         case _:
             raise WrongEntryError("is of an unknown kind")
-    if not limited.allows(limited.total):
-        raise WrongEntryError("sets a limit below what was spent")
+    _must(limited.allows(limited.total), "sets a limit below what was spent")
     return limited
 
 
@@ -240,16 +235,14 @@ def _charged(body: Mapping[str, Any], before: Account) -> Account:
     event = run.event if isinstance(run, Run) else run
     cost, true = cost_from(body["cost"]), before.limits.cost(event)
     is_first = not before.total.pure
-    if not (_is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))):
-        raise WrongEntryError("costs less than its event")
-    if not before.allows(before.total + cost):
-        raise WrongEntryError("passes the limit")
-    unit = before.unit
+    is_paid = _is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))
+    _must(is_paid, "costs less than its event")
+    after_it = before.next(total=before.total + cost, unit=run.unit if isinstance(run, Run) else before.unit)
+    _must(after_it.allows(after_it.total), "passes the limit")
     if isinstance(run, Run):
-        if run.neighbours is not before.neighbours or unit not in (None, run.unit):
-            raise WrongEntryError("is about another unit or relation")
-        unit = run.unit
-    return before.next(total=before.total + cost, unit=unit)
+        fits = run.neighbours is before.neighbours and before.unit in (None, run.unit)
+        _must(fits, "is about another unit or relation")
+    return after_it
 
 
 def _is_at_least(cost: Cost, true: Cost) -> bool:

@@ -19,7 +19,6 @@ from dpselect.ledger.requests import (
     PASSING,
     Attempt,
     ChargeRequest,
-    ElsewhereError,
     Patience,
     allowed,
     answered,
@@ -208,7 +207,9 @@ class Ledger(Books):
             number = 1 + (book.connection.scalar("SELECT max(number) FROM dpselect_accounts") or 0)
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
             terms = terms_of_new(name, number, neighbours=relation, limits=limits)
-            return book.open(Account.unopened(terms, epsilon=limit, unit=unit))
+            new = Account.unopened(terms, epsilon=limit, unit=unit)
+            book.connection.insert("dpselect_accounts", number=number, name=name, terms=terms, **new.moving)
+            return book.append(new, "open", terms=terms, epsilon=str(limit), unit=unit)
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
         """Raise or lower the limit, by an entry of its own.
@@ -346,7 +347,7 @@ class Ledger(Books):
                 if not patience.lasts():
                     raise
 
-    def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt:
+    def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt | None:
         charge = attempt.charge
         with self._writing() as book:
             account = book.locked(charge.account)
@@ -364,7 +365,7 @@ class Ledger(Books):
                 begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.question_hash}
                 return attempt.commits(waiting[0], book.append(account, "charge", **begins))
             if begun and wait_for_others:
-                raise ElsewhereError  # and will store its answer, unless it was stopped
+                return None  # whoever began will store the answer, unless it was stopped
             (cost,) = allowed(book, account, charge)
             now = datetime.now(UTC)
             fields = charge.entry_fields(cost, hour or day_text(now.date()))

@@ -25,6 +25,9 @@ from psycopg.rows import TupleRow
 from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerReadOnlyError
 from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault, Transaction
 
+NoAnswerError = psycopg.errors.ConnectionTimeout
+"""The server said nothing until the deadline."""
+
 _AGAIN = "Nothing was written; try again, or wait longer."
 _SLOW = Fault(f"the server took longer than the time to wait. {_AGAIN}", LedgerBusyError)
 _CUT_SHORT = Fault(
@@ -79,7 +82,7 @@ language than English, the message is general, but never wrong about whether som
 
 def refused(error: Exception) -> Fault:
     """What is wrong if a connection could not be made."""
-    if isinstance(error, (NoAnswerError, psycopg.errors.ConnectionTimeout)):
+    if isinstance(error, NoAnswerError):
         return _SILENT
     return next((fault for signs, fault in _REFUSALS if re.search(signs, str(error), re.IGNORECASE)), _NO_WAY)
 
@@ -98,10 +101,6 @@ def failed(error: psycopg.Error, *, committing: bool = False, beginning: bool = 
             return _CUT_SHORT if beginning and fault is _SLOW else fault
     said = "" if state is None else f" (SQLSTATE {state})"
     return Fault(f"the server could not do what it was asked for{said}. Nothing was written.")
-
-
-class NoAnswerError(psycopg.OperationalError):
-    """The server said nothing until the deadline."""
 
 
 class PatientConnection(psycopg.Connection[TupleRow]):

@@ -198,10 +198,6 @@ class Patience:
         return True
 
 
-class ElsewhereError(Exception):
-    """Somebody else is at work on the answer to this question: look again after a pause."""
-
-
 @dataclass(slots=True)
 class Attempt:
     """A charge in progress.
@@ -242,18 +238,20 @@ class Attempt:
             raise self._failed[-1]
         return None
 
-    def settled(self, act: Callable[[bool], Receipt], *, wait: float) -> Receipt:
+    def settled(self, act: Callable[[bool], Receipt | None], *, wait: float) -> Receipt:
         """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
 
-        Its argument is whether it may raise `ElsewhereError`, after which it is repeated, too. If the outcome is still
-        unknown after `wait` seconds, the error names the entry, and this process remembers it for the same question.
+        Its argument is whether it may leave the answer to somebody else who is at work on it: it returns None then, and
+        is repeated, too. If the outcome is still unknown after `wait` seconds, the error names the entry, and this
+        process remembers it for the same question.
         """
         patience, may_wait = Patience(wait), True
         try:
             while True:
                 try:
-                    return act(may_wait)
-                except ElsewhereError:
+                    receipt = act(may_wait)
+                    if receipt is not None:
+                        return receipt
                     may_wait = patience.lasts()
                 except PASSING as error:
                     if self.receipt is None:

@@ -90,12 +90,12 @@ def create(database: SqliteFile | Server) -> None:
                 "CREATE FUNCTION dpselect_refuse() RETURNS trigger LANGUAGE plpgsql AS"
                 f" $$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
             )
+        then = "FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
+        then = f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END" if is_file else then
         for table, acts in _NEVER.items():
-            for act in acts.split() if is_file else [f"{acts} TRUNCATE".replace(" ", " OR ")]:
-                name = f"dpselect_{table}_no_{act.lower()}" if is_file else f"dpselect_{table}_kept"
-                then = f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
-                then = then if is_file else "FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
-                connection.execute(f"CREATE TRIGGER {name} BEFORE {act} ON dpselect_{table} {then}")
+            for act in acts.split() if is_file else [*acts.split(), "TRUNCATE"]:
+                trigger = f"dpselect_{table}_no_{act.lower()} BEFORE {act} ON dpselect_{table}"
+                connection.execute(f"CREATE TRIGGER {trigger} {then}")
 
 
 _ACCOUNT = """\
@@ -103,7 +103,6 @@ SELECT a.*, (SELECT max(version) FROM dpselect_ledger) AS version FROM dpselect_
 _ENTRIES = """\
 SELECT e.*, r.body AS "release", r.hash AS release_hash FROM dpselect_entries AS e
  LEFT JOIN dpselect_releases AS r ON r.account = e.account AND r.sequence = e.sequence WHERE e.account = :account"""
-_COUNTED = f"{_ENTRIES} AND e.sequence > :after AND e.sequence < :end"
 _UNDER_REQUEST = f"""\
 {_ENTRIES} AND e.sequence IN
  (SELECT o.sequence FROM dpselect_entries AS o WHERE o.account = :account AND o.request = :request
@@ -111,14 +110,14 @@ _UNDER_REQUEST = f"""\
 """The subquery needs only the index. For whole rows, SQLite assumes that an account has ten entries and a request nine,
 and reads the whole account; and likewise if the range stands outside."""
 PAGE = 1000
-_PAGE = f"{_COUNTED} ORDER BY e.sequence LIMIT {PAGE}"
+_PAGE = f"{_ENTRIES} AND e.sequence > :after AND e.sequence < :end ORDER BY e.sequence LIMIT {PAGE}"
 _AT = f"{_ENTRIES} AND e.sequence = :place"
-_WITHOUT_ACCOUNT = "SELECT 1 FROM dpselect_entries WHERE account NOT IN (SELECT number FROM dpselect_accounts) LIMIT 1"
-_WITHOUT_CHARGE = """\
-SELECT 1 FROM dpselect_releases AS r
+_STRAY = """\
+SELECT 'an account is missing: its entries are there.' FROM dpselect_entries
+ WHERE account NOT IN (SELECT number FROM dpselect_accounts)
+UNION ALL SELECT 'an entry is missing: the release stored for it is there.' FROM dpselect_releases AS r
  LEFT JOIN dpselect_entries AS e ON e.account = r.account AND e.sequence = r.sequence
  WHERE e.sequence IS NULL LIMIT 1"""
-
 _SURPLUS = """\
 SELECT sequence FROM dpselect_entries WHERE account = :account AND (sequence < 0 OR sequence >= :end) LIMIT 1"""
 
@@ -206,12 +205,6 @@ class Book:
         with readable(account.name, row["sequence"], ledger=self.ledger):
             return entry_of(row)
 
-    def open(self, account: Account) -> Account:
-        fixed = {"number": account.number, "name": account.name, "terms": account.terms}
-        self.connection.insert("dpselect_accounts", **fixed, **account.moving)
-        epsilon = str(account.epsilon)
-        return self.append(account, "open", terms=account.terms, epsilon=epsilon, unit=account.unit)
-
     def append(self, before: Account, kind: str, now: datetime | None = None, /, **fields: Any) -> Account:
         """Write the next entry of an account, and the account as it is after it.
 
@@ -297,10 +290,9 @@ class Book:
         """All accounts, if nothing is missing or damaged, and none is behind what the anchor had `noted` before."""
         if not self.connection.lock:  # a file; a server looks after its own
             refuse_unsound_file(self.connection, ledger=self.ledger)
-        if self.connection.execute(_WITHOUT_ACCOUNT):
-            raise LedgerDamagedError(self.ledger, "an account is missing: its entries are there.")
-        if self.connection.execute(_WITHOUT_CHARGE):
-            raise LedgerDamagedError(self.ledger, "an entry is missing: the release stored for it is there.")
+        wrong = self.connection.scalar(_STRAY)
+        if wrong is not None:
+            raise LedgerDamagedError(self.ledger, wrong)
         found = [self.account(name) for name in self.names()]
         if not found:
             raise LedgerDamagedError(self.ledger, "there is no account in it, and so nothing to verify.")
