@@ -12,8 +12,7 @@ import numpy as np
 from examples.figures.figure import FloatArray
 
 from dpselect.charts import Axis, Series
-from dpselect.charts.drawing import BAR_COLOURS, HEIGHT, WIDTH, frame, from_top, look
-from dpselect.charts.style import LABELS_AXIS, TICKS, finished
+from dpselect.charts.drawing import BAR_COLOURS, HEIGHT, LABELS_AXIS, TICKS, WIDTH, finished, frame, from_top, look
 
 
 def line_panels(

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpselect.charts.drawing import BAR_COLOURS, DISTINCT_STYLES, LINE_COLOURS, LINE_DASHES, PALE
-from dpselect.charts.style import DARK
+from dpselect.charts.drawing import BAR_COLOURS, DARK, DISTINCT_STYLES, LINE_COLOURS, LINE_DASHES, PALE
 from tests.charts.pictures import contrast_with_white, lightness
 
 RAINBOW = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")

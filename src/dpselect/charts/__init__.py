@@ -1,6 +1,5 @@
 """Charts in one style, from numbers that are public: offline, and readable in grey, by people who see few colours."""
 
-from dpselect.charts.drawing import Axis, Series, bars, lines, styles_of, tiles
-from dpselect.charts.style import save, svg_without_title
+from dpselect.charts.drawing import Axis, Series, bars, lines, save, styles_of, svg_without_title, tiles
 
 __all__ = ["Axis", "Series", "bars", "lines", "save", "styles_of", "svg_without_title", "tiles"]

@@ -1,27 +1,45 @@
-"""Charts of numbers: curves, bars with horizontal labels, points in their place, and heat maps.
+"""Charts of numbers: curves, bars with horizontal labels, points in their place, and heat maps; and charts as files.
 
 Curves differ by dash pattern and by how dark they are; hue comes on top. Each colour is lighter than the one before,
-and the lightest still stands out from white paper (contrast 3 or more).
+and the lightest still stands out from white paper (contrast 3 or more). The libraries that draw are optional: they are
+loaded with the first chart.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import math
+import os
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.charts.style import DARK, LABELS_AXIS, TICKS, finished, loaded
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, Shown, optional
 
 if TYPE_CHECKING:
-    from altair import LayerChart
+    from altair import LayerChart, TopLevelMixin
 
 FloatArray = npt.NDArray[np.float64]
+
+_THEME: dict[str, Any] = json.loads(files("dpselect.charts").joinpath("theme.json").read_text(encoding="utf-8"))
+"""Configuration of every chart. It names no address: a chart is drawn the same without a network."""
+
+DARK: str = _THEME["text"]["color"]
+TICKS: int = _THEME["axisQuantitative"]["tickCount"]
+"""About so many labels along an axis."""
+
+_ABOVE = {"titleAngle": 0, "titleAlign": "right", "titleX": -6, "titleY": -10}
+LABELS_AXIS: dict[str, object] = {"labelLimit": 400, "labelPadding": 6, "grid": False, "ticks": False, **_ABOVE}
+"""The axis of bars, which has a label for each; its title is above them, where it is read first."""
 
 LINE_COLOURS = ("#000000", "#7d1040", "#0b549c", "#117a65", "#8a6fd0", "#d67d00")
 LINE_DASHES = ((1, 0), (14, 4), (7, 3), (9, 3, 2, 3), (9, 2.5, 2, 2.5, 2, 2.5), (2, 2.5))
@@ -41,8 +59,7 @@ WIDTH, HEIGHT = 400, 270
 _LARGEST, _SMALLEST = 1e300, 1e-300
 """What a chart can hold; beyond, the drawing library's arithmetic would leave the doubles."""
 
-MOST_SERIES = len(LINE_COLOURS)
-"""In one chart: as many as can be told apart in grey."""
+MOST_SERIES = len(LINE_COLOURS)  # in one chart: as many as can be told apart in grey
 
 
 def styles_of(names: Sequence[str]) -> list[int]:
@@ -158,26 +175,20 @@ def look(series: Sequence[Series], order: Sequence[str], **legend: object) -> di
     default = sorted(DISTINCT_STYLES[: len(series)])
     styles = {one.name: default[place] if one.style is None else one.style for place, one in enumerate(series)}
     shown = {"symbolType": "stroke", "symbolSize": 800, **legend} if len(order) > 1 else None
-
-    def scale(looks: Sequence[object]) -> dict[str, object]:
-        return {"domain": order, "range": [looks[styles[name]] for name in order]}
-
     common = {"title": "curve", "legend": shown and {"title": None, **shown}}
-    return {
-        "color": loaded("altair").Color("series:N", scale=scale(LINE_COLOURS), **common),
-        "strokeDash": loaded("altair").StrokeDash("series:N", scale=scale(LINE_DASHES), **common),
-    }
+    alt, scales = loaded("altair"), [[looks[styles[name]] for name in order] for looks in (LINE_COLOURS, LINE_DASHES)]
+    colours, dashes = ({"scale": {"domain": order, "range": each}, **common} for each in scales)
+    return {"color": alt.Color("series:N", **colours), "strokeDash": alt.StrokeDash("series:N", **dashes)}
 
 
 def from_top(series: Sequence[Series], y: Axis) -> list[str]:
-    """The names of the curves as they end at the right, the highest first; at one height as they were given."""
-    drawn = [one.y[y.drawable(one.y)] for one in series]
-    heights = [np.log10(each) if y.log else each for each in drawn]
-    every = np.concatenate(heights)
-    least = 1.5 / HEIGHT * float(np.ptp(every)) if every.size else 0.0  # less than the width of a line
-    ends = {one.name: float(each[-1]) if each.size else -math.inf for one, each in zip(series, heights, strict=True)}
-    places = {name: round(end / least) if least > 0 and math.isfinite(end) else end for name, end in ends.items()}
-    return sorted(places, key=places.__getitem__, reverse=True)
+    """The names of the curves as they end at the right, the highest first; at about one height as they were given."""
+
+    def end(one: Series) -> float:
+        drawn = one.y[y.drawable(one.y)]
+        return float(f"{drawn[-1]:.2g}") if drawn.size else -math.inf
+
+    return [one.name for one in sorted(series, key=end, reverse=True)]
 
 
 def _points(one: Series, x: Axis, y: Axis) -> list[dict[str, object]]:
@@ -243,8 +254,8 @@ def bars(
     lows, highs = (drawn, drawn) if ends is None else ends
     below = [not as_points and number < 0 for number in numbers]
     tips = [low if is_below else high for low, high, is_below in zip(lows, highs, below, strict=True)]
-    columns: dict[str, Sequence[Any]] = {"label": shown, "value": numbers, "drawn": drawn, "below": below, "tip": tips}
-    columns |= {"low": lows, "high": highs, "pale": [place == len(values) for place in range(len(numbers))]}
+    pale = [place == len(values) for place in range(len(numbers))]
+    rows = _rows(label=shown, value=numbers, drawn=drawn, below=below, tip=tips, low=lows, high=highs, pale=pale)
     scale: dict[str, object] = {"nice": TICKS} if cut == math.inf else {"domain": [0, cut]}
     if as_points:
         scale |= {"zero": False, "padding": 30}
@@ -252,24 +263,22 @@ def bars(
         lowest, highest = min(0.0, *lows), max(0.0, *highs)
         scale["domainMin"] = lowest - 0.15 * (highest - lowest)  # room for numbers to the left
     axis, higher = _axis_of(shown)
-    base = alt.Chart({"values": _rows(columns)}).encode(
+    base = alt.Chart({"values": rows}).encode(
         x=alt.X("drawn:Q", title=value, scale=scale).axis(grid=as_points),
         y=alt.Y("label:N", sort=shown, title=category).scale(paddingInner=0.3, paddingOuter=0.2).axis(**axis),
         tooltip=["label:N", alt.Tooltip("value:Q", title=value)],
     )
     at_end = f"{_NUMBER} + (datum.drawn < datum.value ? ', beyond the axis →' : '')"
     told = {"expr": f"datum.label + ': ' + {at_end}"}
-    points = {"filled": True, "opacity": 1, "size": 70}
-    drawn_as = base.mark_point(**points, description=told) if as_points else base.mark_bar(description=told)
+    drawn_as = base.mark_point(size=70, description=told) if as_points else base.mark_bar(description=told)
     marks = [drawn_as.encode(color=alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(BAR_COLOURS[0])))]
     if ends is not None:
         between = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
         marks.append(base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**between))
     if as_points:
         marks.reverse()
-    beside = {"align": {"expr": "datum.below ? 'right' : 'left'"}, "dx": {"expr": "datum.below ? -4 : 4"}}
-    if as_points and ends is None:
-        beside["dx"] = {"expr": "9"}
+    apart = "9" if as_points and ends is None else "datum.below ? -4 : 4"
+    beside = {"align": {"expr": "datum.below ? 'right' : 'left'"}, "dx": {"expr": apart}}
     marks.append(base.mark_text(text={"expr": at_end}, aria=False, **beside).encode(x="tip:Q"))
     return finished(alt.layer(*marks).properties(width=WIDTH, height=alt.Step(_BAR + higher)), title, subtitle)
 
@@ -304,7 +313,7 @@ def tiles(
     shaded = [*values, 0.0] if from_zero else values
     lowest, highest = min(shaded), max(shaded)
     axis, higher = _axis_of(rows)
-    base = alt.Chart({"values": _rows({"row": rows, "column": columns, "value": values})}).encode(
+    base = alt.Chart({"values": _rows(row=rows, column=columns, value=values)}).encode(
         x=alt.X("column:N", sort=list(dict.fromkeys(columns)), title=categories[1]).axis(
             orient="top", labelAngle=0, domain=False, ticks=False, labelExpr="split(datum.label, '\\n')"
         ),
@@ -323,7 +332,7 @@ def tiles(
     return finished(chart.properties(width=alt.Step(_TILE[0]), height=alt.Step(_TILE[1] + higher)), title, subtitle)
 
 
-def _rows(columns: dict[str, Sequence[Any]]) -> list[dict[str, object]]:
+def _rows(**columns: Sequence[Any]) -> list[dict[str, object]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -344,3 +353,74 @@ def _axis_of(labels: Sequence[str]) -> tuple[dict[str, Any], int]:
     higher = _LINE * (most - 1)  # all begin as high as the longest one has to, the others with empty lines
     labelled = {"labelExpr": f"split({above} + datum.label, '\\n')", "labelOffset": -higher / 2.0}
     return LABELS_AXIS | labelled, higher
+
+
+def finished(chart: Any, title: str, subtitle: str) -> Any:
+    """`chart` in this style, with its headings in lines that fit; the title is also what a screen reader says."""
+    shown = {"text": textwrap.wrap(title, 80, break_on_hyphens=False)}
+    if below := subtitle.strip():
+        shown["subtitle"] = textwrap.wrap(below, 100, break_on_hyphens=False)
+    return chart.properties(title=shown, description=title).configure(**_THEME)
+
+
+class _ScriptSafe(json.JSONEncoder):
+    """JSON within a page: a label with ``</script>`` in it does not end the script."""
+
+    def encode(self, o: object) -> str:
+        return super().encode(o).replace("<", "\\u003c")
+
+
+# The menu of a page saves the picture, and has no link that would hand the data to a web site.
+_MENU = {"export": True, "source": False, "compiled": False, "editor": False}
+_EMBEDDED = {"mode": "vega-lite", "renderer": "svg", "actions": _MENU}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    ".svg": {},
+    ".png": {"scale_factor": 2},  # so that it stays sharp on paper and on dense screens
+    ".html": {"inline": True, "json_kwds": {"cls": _ScriptSafe}, "embed_options": _EMBEDDED},
+    ".json": {"json_kwds": {"indent": 1}},
+}
+
+
+def loaded(name: str) -> ModuleType:
+    """One of the libraries that draw; if it is not installed, the error says how to."""
+    return optional(name, "plots", "plots")
+
+
+def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:
+    """Write a chart of Altair to a file: SVG, PNG, HTML with all it needs inside, or the JSON of Vega-Lite.
+
+    Args:
+        chart: what a ``plot_`` function returned, or any other chart of Altair.
+        path: a file in an existing folder, whose suffix says how; it is replaced once the picture is complete.
+
+    Raises:
+        InvalidParameterError: another suffix, or a file that cannot be written.
+        MissingExtraError: the extra ``plots`` is not installed.
+    """
+    if not isinstance(cast(object, path), str | os.PathLike) or "\0" in str(path):
+        raise InvalidParameterError("path", path, "the path of a file")
+    target = Path(path)
+    shown, suffix = Shown(repr(str(target))), target.suffix.lower()
+    if suffix not in _OPTIONS:
+        raise InvalidParameterError("path", shown, f"a file name that ends in one of {', '.join(_OPTIONS)}")
+    if not isinstance(cast(object, chart), loaded("altair").TopLevelMixin):
+        raise InvalidParameterError("chart", chart, "a chart")
+    if suffix != ".json":
+        loaded("vl_convert")  # the drawing library's own error, were it missing, would not name the extra
+    file, drawn = io.BytesIO() if suffix == ".png" else io.StringIO(), cast(Any, chart)
+    drawn.save(file, format=suffix[1:], **_OPTIONS[suffix])
+    written = file.getvalue()
+    if isinstance(written, str) and suffix == ".html":  # a browser's tab shows the title, a screen reader the language
+        head = f'<html lang="en">\n<head>\n  <title>{escape(drawn.to_dict().get("description", "chart"))}</title>'
+        written = written.replace("<html>\n<head>", head, 1)
+    try:
+        target.write_bytes(written if isinstance(written, bytes) else written.encode())
+    except OSError as failure:
+        reason = os.strerror(failure.errno) if failure.errno else "writing failed"
+        raise InvalidParameterError("path", shown, "a file that can be written", f"{reason}.") from None
+
+
+def svg_without_title(chart: TopLevelMixin) -> str:
+    """The picture of `chart` as SVG, without its title and subtitle, for a page that says these in its own text."""
+    held = {key: value for key, value in chart.to_dict().items() if key != "title"}
+    return loaded("vl_convert").vegalite_to_svg(held)
