@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dpselect.web import Site, choosing
-from dpselect.web.choosing import planned
-from dpselect.web.forms import Form
+from dpselect.web.forms import Form, planned
 from tests.question_words import DECLARED
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")

@@ -1,7 +1,7 @@
 """A page in the browser to choose, plan and release on: ``dpselect serve``. Needs the extra ``web``.
 
-`site` is what the pages are about, `guards` keeps others out, and `choosing` and `answering` are the pages before and
-after an answer. Why it is built so: ``docs/decisions/0027-a-page-to-ask-on.md``.
+`site` is what the pages are about, `server` keeps others out, and `choosing` and `pages` are the pages before and after
+a confirmation. Why it is built so: ``docs/decisions/0027-a-page-to-ask-on.md``.
 """
 
 from dpselect.errors import MissingExtraError
@@ -13,8 +13,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError("pages in a browser", "web") from missing
 
-from dpselect.web.guards import Guard
-from dpselect.web.server import application, serve
+from dpselect.web.server import Guard, application, serve
 from dpselect.web.site import Folder, Site
 
 __all__ = ["Folder", "Guard", "Site", "application", "serve"]

@@ -1,41 +1,30 @@
-"""The pages before an answer: which table, whom it protects and the account that pays; a question and its plan.
+"""The pages before a confirmation: which table, whom it protects and the account that pays; a question and its plan.
 
-A plan says how accurate an answer would be, what it costs, and what an account has left, from public arguments alone:
-no row is read for it. On request rows are looked at, for the holder's eyes.
+On request rows are looked at, for the holder's eyes.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from inspect import signature
 from pathlib import Path
-from typing import Any, cast
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from dpselect.arguments import OF_VIEWS, Argument, read
-from dpselect.checks import fraction_down
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.formats import WORDS
 from dpselect.ledger import Account, Ledger
-from dpselect.ledger.accounts import as_written, left_shown
-from dpselect.plans.report import in_words
-from dpselect.privacy import EACH_ROW, ROWS
-from dpselect.questions.question import BY_NAME, QUESTIONS
-from dpselect.questions.wording import bound_shown, rounded_up
-from dpselect.questions.words import as_text
+from dpselect.privacy import ROWS
+from dpselect.questions.question import BY_NAME
 from dpselect.rows.files import named_kind
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.dataset import seen
-from dpselect.session.paying import Forecast
-from dpselect.web.forms import Field, Filled, Form, in_two
+from dpselect.web.forms import Field, Filled, Form, planned
 from dpselect.web.pages import Pages, Typed, led_to, route
 from dpselect.web.site import Site
 
@@ -219,68 +208,6 @@ def stop_looking(pages: Pages, typed: Typed, id: str) -> Response:
     if (work := pages.looked.get(id)) is not None:
         work.stop(2.0)
     return looked(pages, typed, id)
-
-
-def planned(form: Form) -> dict[str, Any] | None:
-    """What an answer would be worth and cost, in sentences; None, perhaps with errors in the form: there is no plan."""
-    if form.epsilon is None or form.missing or form.errors or (forecast := form.forecast(form.epsilon)) is None:
-        return None
-    within, accuracy = accuracy_of(form, forecast)
-    held, rounds = form.site.held, f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
-    return {
-        "forecast": forecast,
-        "within": within,
-        "accuracy": accuracy,
-        "promise": in_words(forecast.guarantee),
-        "why": f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip(),
-        "budget": None if held is None else budget_of(held, forecast),
-    }
-
-
-def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
-    """How far an answer may be from the truth, as a number in its own unit, and in a sentence.
-
-    The number is empty where the bound is about something else, such as ranks. It is for as many people as were
-    guessed, if it depends on that; of a standard deviation it is that of a value of 0, which is the largest.
-    """
-    kind, people, unit = QUESTIONS[forecast.task], form.people, forecast.unit
-    bound = kind.value_bound(forecast, people, 0.0) if kind.bounds_value else forecast.error_bound
-    within = bound_shown(bound, kind.error_unit)
-    many = "" if people is None else f"If {people:,} {'rows' if unit == EACH_ROW else f'units ({unit})'} are counted"
-    many += "" if forecast.groups is None else f" in each {forecast.groups['column']}"
-    if kind.bounds_value and forecast.error_bound is not None and kind.value_bound(forecast, None, 0.0) is None:
-        name = cast(Any, kind).called
-        if people is None:
-            return "", f"How close the {name} comes depends on how many people have a value: guess their number."
-        sure = f"with {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
-        return within, f"{many}, {sure}."
-    said, counts = forecast.accuracy, within and kind.error_unit in (None, "ranks")
-    if people is not None and bound is not None and counts and forecast.arguments.get("max_rows_per_unit", 1) == 1:
-        whole = math.ceil(bound) if kind.error_unit == "ranks" else math.floor(bound)
-        said += f" {many}, that is {rounded_up(min(100.0, 100 * whole / people))}% of them."
-    return within if kind.bounds_value else "", said
-
-
-def budget_of(account: Account, forecast: Forecast | None = None) -> dict[str, Any]:
-    """What an account has left, and what an answer would leave of it, as texts, and in hundredths for a bar.
-
-    `refused` says why the account would refuse the answer, if it would; `is_free` is whether it was answered before.
-    """
-    limit, is_free = account.epsilon, forecast is not None and bool(forecast.is_answered)
-    cost = Fraction(0) if forecast is None or is_free else Fraction(forecast.guarantee.epsilon)
-    left = max(limit - account.spent, Fraction(0))
-    spent, part = (round(float(100 * each / limit), 2) if limit else 0.0 for each in (limit - left, cost))
-    refused = "" if forecast is None or forecast.fits else in_two(forecast.charge)[0]
-    return {
-        "account": account,
-        "limit": as_text(as_written(limit)),
-        "left": left_shown(account.left if forecast is None or forecast.left is None else forecast.left),
-        "after": left_shown(fraction_down(max(left - cost, Fraction(0)))),
-        "spent": spent,
-        "cost": min(part, round(100 - spent, 2)),
-        "refused": re.sub(r"(?<=[0-9])\.0(?= )", "", refused),  # as in 0.0
-        "is_free": is_free,
-    }
 
 
 ROUTES = (
