@@ -150,9 +150,13 @@ def members_in_order(value: object, name: str, *, expected: str) -> tuple[Any, .
     raise InvalidParameterError(name, value, expected)
 
 
-def positive_counts(value: object, name: str, *, at_most: int, expected: str) -> tuple[int, ...]:
-    """Whole numbers from 1 to `at_most`, in the order of a list, a tuple or an array."""
+def positive_counts(
+    value: object, name: str, *, at_most: int, expected: str, count: int | None = None
+) -> tuple[int, ...]:
+    """So many whole numbers from 1 to `at_most`, or any number of them, in the order of a list, a tuple or an array."""
     members = members_in_order(value, name, expected=expected)
+    if count is not None and len(members) != count:
+        raise InvalidParameterError(name, Shown(f"<{len(members)} of them>"), expected)
     return tuple(positive_count(each, name, at_most=at_most) for each in members)
 
 

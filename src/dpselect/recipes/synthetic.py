@@ -216,9 +216,7 @@ class AdaptiveMarginals(Rounds):
         marginals = _checked_marginals(self.marginals, len(sizes))
         expected = "whole numbers >= 1, one for each of the marginals"
         given = (1,) * len(marginals) if self.weights is None else self.weights
-        weights = positive_counts(given, "weights", at_most=1 << 20, expected=expected)
-        if len(weights) != len(marginals):
-            raise InvalidParameterError("weights", Shown(f"<{len(weights)} of them>"), expected)
+        weights = positive_counts(given, "weights", at_most=1 << 20, expected=expected, count=len(marginals))
         relation = self.neighbours
         moved = relation.changed(1)  # a replaced row leaves one cell and enters another
         self._divide(self.epsilon, sensitivity=moved * max(weights) * _UNIT, moved=moved)

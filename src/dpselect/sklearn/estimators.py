@@ -21,16 +21,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Run
 from dpselect.certificates.release import Release, identity_text
+from dpselect.checks import positive_counts
 from dpselect.errors import InvalidParameterError, Shown, may_hold_password
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import BestFeatures, tally
+from dpselect.questions.features import HIGHEST_WEIGHT, BestFeatures, tally
 from dpselect.questions.query import Query
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.duckdb.scan import Source
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (
-    class_weights,
     distinct_classes,
     feature_bins,
     feature_names,
@@ -164,7 +164,9 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         """
         table, labels, classes, names = _labelled(self, X, y)
         bins = feature_bins(self.bounds, self.bins, names, classes=len(labels))
-        weights = class_weights(self.class_weights, len(labels))
+        expected = f"a list of {len(labels)}: a weight for each class"
+        given = (1,) * len(labels) if self.class_weights is None else self.class_weights
+        weights = positive_counts(given, "class_weights", at_most=HIGHEST_WEIGHT, expected=expected, count=len(labels))
         question = BestFeatures(
             features=names,
             k=self.k,

@@ -25,12 +25,10 @@ from sklearn.exceptions import DataConversionWarning
 from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.mechanisms import RandomizedResponse
 from dpselect.rows.columns import Holds
-from dpselect.rows.frame import single_columns
-from dpselect.rows.pandas_frame import number_of_object, of_numpy_array
+from dpselect.rows.pandas_frame import number_of_object
 from dpselect.rows.row_rules import BLANKS, MISSING
-from dpselect.sklearn.reading import array_of, only
+from dpselect.sklearn.reading import LABELS, array_of, column_of, only, require_labels
 
-_LABELS = "one label for each row: y should be a 1d array"
 _ROWS = "rows: an array, a data frame or a list"
 
 
@@ -48,14 +46,12 @@ def checked_rows(X: Any, *, sparse: bool) -> tuple[Any, int]:
 
 def checked_labels(y: Any, *, rows: int) -> Any:
     """`y` as one label for each row. Those of a list have no common type: each stays what it is."""
-    if y is None:
-        raise InvalidDataError("y", None, "labels. This search requires y to be passed, but the target y is None")
-    if isinstance(y, (list, tuple)):
+    if isinstance(require_labels(y), (list, tuple)):
         labels: Any = [only(label) for label in cast("Sequence[object]", y)]
     else:
-        labels = _one_column(y if hasattr(y, "shape") else array_of(y, "y", expected=_LABELS))
+        labels = _one_column(y if hasattr(y, "shape") else array_of(y, "y", expected=LABELS))
     if _checked(labels, "y") != rows:
-        raise InvalidDataError("y", Shown("<another length>"), "a label for each row of X")
+        raise InvalidDataError("y", Shown("<another length>"), "one label for each row of X")
     return labels
 
 
@@ -122,7 +118,7 @@ def _one_column(given: Any) -> Any:
     shape = tuple(given.shape)
     if hasattr(given, "tocsr") or not (len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)):
         shown = "<sparse>" if hasattr(given, "tocsr") else f"<{len(shape)} dimensions>"
-        raise InvalidDataError("y", Shown(shown), _LABELS)
+        raise InvalidDataError("y", Shown(shown), LABELS)
     if len(shape) == 2:
         said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
         warnings.warn(said, DataConversionWarning, stacklevel=4)
@@ -218,14 +214,9 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
         if isinstance(first, (list, Mapping, Set)) or (isinstance(first, np.ndarray) and first.ndim):
             raise InvalidDataError("groups", Shown("<2 dimensions>"), _EXPECTED)
         return names, len(names)
-    found = single_columns(groups, argument="groups")
+    found = column_of(groups, "groups", expected=_EXPECTED)
     if isinstance(found, list):
-        raise InvalidDataError("groups", Shown("<2 dimensions>"), _EXPECTED, "Give one column of the table.")
-    if found is None:
-        array = array_of(groups, "groups", expected=_EXPECTED)
-        if array.ndim != 1:
-            raise InvalidDataError("groups", Shown(f"<{array.ndim} dimensions>"), _EXPECTED)
-        found = of_numpy_array(array)
+        return found, len(found)
     (column,) = found.columns
     if column.holds in _REFUSED:
         hint = column.hint or "Convert it first, for example to numbers or text."

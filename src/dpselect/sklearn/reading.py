@@ -18,9 +18,8 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.checks import positive_counts
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
-from dpselect.questions.features import HIGHEST_WEIGHT, MOST_CELLS
+from dpselect.questions.features import MOST_CELLS
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import Array, pa, pc
 from dpselect.rows.duckdb.scan import Source
@@ -28,6 +27,7 @@ from dpselect.rows.frame import single_columns
 from dpselect.rows.pandas_frame import number_of_object, of_numpy_array, place_of_object
 from dpselect.summaries import PublicBins, PublicCandidates
 
+LABELS = "one label for each row: y should be a 1d array"
 _MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
 
@@ -59,12 +59,10 @@ def values_of(feature: Source) -> NDArray[np.float64]:
 
 def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int64]:
     """Which of `classes` each row has, from 0, shape ``(rows,)``; -1: none of them."""
-    if y is None:
-        hint = "This estimator requires y to be passed, but the target y is None."
-        raise InvalidDataError("y", None, "the class of each row", hint)
-    labels = _labels(y)
+    listed = isinstance(require_labels(y), list | tuple)
+    labels = [only(label) for label in y] if listed else column_of(y, "y", expected=LABELS)
     if (len(labels) if isinstance(labels, list) else labels.size()) != rows:
-        raise InvalidDataError("y", Shown("<another number of labels than rows>"), "one label for each row")
+        raise InvalidDataError("y", Shown("<another length>"), "one label for each row of X")
     known = {label: place for place, label in enumerate(classes)}
     if isinstance(labels, list):
         return np.fromiter((place_of_object(label, known) for label in labels), np.int64, rows)
@@ -120,20 +118,27 @@ def _cells_of_row(row: Any) -> Sequence[object] | None:
     return row.tolist() if kind is np.ndarray and row.ndim == 1 else None
 
 
-def _labels(y: Any) -> Source | list[object]:
-    """A column, or Python objects."""
-    if isinstance(y, list | tuple):
-        return [only(label) for label in cast("Sequence[object]", y)]
-    found = single_columns(y, argument="y")
-    if isinstance(found, list) and len(found) == 1:
-        (found,) = found
+def require_labels(y: Any) -> Any:
+    """`y`, unless it is None, in words that scikit-learn looks for."""
+    if y is None:
+        hint = "This estimator requires y to be passed, but the target y is None."
+        raise InvalidDataError("y", None, "the class of each row", hint)
+    return y
+
+
+def column_of(given: Any, name: str, *, expected: str) -> Source | list[Any]:
+    """The only column of an array or of a table of any library; Python objects, which have no type, as a list."""
+    found = single_columns(given, argument=name)
     if found is None:
-        array = array_of(y, "y")
-        if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
-            array = array.ravel()
-            return array.tolist() if array.dtype.kind == "O" else of_numpy_array(array)
-    if found is None or isinstance(found, list):
-        raise InvalidDataError("y", Shown("<not 1 dimension>"), "one label for each row: y should be a 1d array")
+        array = array_of(given, name, expected=expected)
+        if array.ndim != 1 and array.shape[1:] != (1,):
+            raise InvalidDataError(name, Shown(f"<{array.ndim} dimensions>"), expected)
+        array = array.ravel()
+        return array.tolist() if array.dtype.kind == "O" else of_numpy_array(array)
+    if isinstance(found, list):
+        if len(found) != 1:
+            raise InvalidDataError(name, Shown(f"<{len(found)} columns>"), expected)
+        (found,) = found
     return found
 
 
@@ -216,42 +221,27 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
     return labels
 
 
-def class_weights(weights: object, count: int) -> tuple[int, ...]:
-    """The weight of a row of each class; None: 1.
-
-    >>> class_weights(None, 3), class_weights([1, 20], 2)
-    ((1, 1, 1), (1, 20))
-    """
-    given, expected = (1,) * count if weights is None else weights, f"a list of {count}: a weight for each class"
-    found = positive_counts(given, "class_weights", at_most=HIGHEST_WEIGHT, expected=expected)
-    if len(found) != count:
-        raise InvalidParameterError("class_weights", Shown(f"<{len(found)} weights>"), expected)
-    return found
-
-
 def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
     """The bins of each feature, by `bounds` and `bins` as `dpselect.sklearn.PrivateSelectKBest` takes them.
 
     >>> [cut.count for cut in feature_bins((0, 1), [2, 5], PublicCandidates.given(range(2)), classes=2)]
     [2, 5]
     """
-    cuts: dict[tuple[object, object], PublicBins] = {}
-    each_bounds = _each(_as_lists(bounds), "bounds", names, one=_is_pair)
-    each_bins = _each(_as_lists(bins), "bins", names, one=lambda given: not isinstance(given, (list, tuple)))
-    found: list[PublicBins] = []
-    for ends, count in zip(each_bounds, each_bins, strict=True):
-        key = (repr(ends), repr(count))
-        if key not in cuts:
+    cuts: dict[tuple[str, str], PublicBins] = {}
+    each_bounds = _each(bounds, "bounds", names, one=_is_pair)
+    each_bins = _each(bins, "bins", names, one=lambda given: not isinstance(given, (list, tuple)))
+    for ends, count in (pairs := list(zip(each_bounds, each_bins, strict=True))):
+        if (key := (repr(ends), repr(count))) not in cuts:
             cuts[key] = PublicBins.growing(count) if ends is None else PublicBins.given(ends, count)
-        found.append(cuts[key])
+    found = tuple(cuts[repr(ends), repr(count)] for ends, count in pairs)
     most = max(cut.count for cut in found)
     if (most + 1) * classes > MOST_CELLS:
         raise InvalidParameterError("bins", most, f"at most {MOST_CELLS // classes - 1} with so many classes")
-    return tuple(found)
+    return found
 
 
 def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[object], bool]) -> list[object]:
-    count = len(names)
+    given, count = _as_lists(given), len(names)
     if isinstance(given, Mapping):
         by_name = cast("Mapping[object, object]", given)
         expected = [names[place] for place in range(count)]
