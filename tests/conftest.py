@@ -16,7 +16,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.connection import connected
+from dpselect.rows.duckdb.engine import connected
 from tests.few_messages import send_few_messages
 from tests.forked import Forks
 from tests.quick_fractions import quick_fractions

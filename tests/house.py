@@ -30,7 +30,7 @@ import grimp
 
 import dpselect
 from dpselect import Dataset, Release, verify
-from dpselect.rows.duckdb.connection import SETTINGS
+from dpselect.rows.duckdb.engine import SETTINGS
 
 PACKAGE = Path(dpselect.__file__).parent
 ROOT = Path(__file__).parents[1]

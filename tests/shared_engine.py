@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.rows.duckdb import connection, engine
-from dpselect.rows.duckdb.connection import Connection, connected
+from dpselect.rows.duckdb import engine
+from dpselect.rows.duckdb.engine import Connection, connected
 
-_PLAIN = dict(connection.SETTINGS)
+_PLAIN = dict(engine.SETTINGS)
 
 
 _EXAMPLES = Path(__file__).parents[1] / "examples" / "data"
@@ -37,7 +37,7 @@ def _database(_process: int, *paths: str) -> Connection:
 def shared(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
     """Like `connected`, on a shared database for a file of the examples; not with other settings."""
     others = not paths or any(not Path(path).is_relative_to(_EXAMPLES) for path in paths)
-    if memory_limit is not None or others or connection.SETTINGS != _PLAIN:
+    if memory_limit is not None or others or engine.SETTINGS != _PLAIN:
         with connected(memory_limit=memory_limit, paths=paths) as own:
             yield own
     else:

@@ -10,9 +10,10 @@ import pytest
 
 from dpselect.questions.query import Query
 from dpselect.rows import frame, postgres
-from dpselect.rows.duckdb.connection import SETTINGS
+from dpselect.rows.duckdb.engine import SETTINGS
 from dpselect.rows.duckdb.scan import Scan
-from dpselect.rows.table import Table
+from dpselect.rows.statements import Asked
+from dpselect.rows.table import Rows
 
 Act = Callable[[Callable[[], Any], Sequence[Any], Any], Any]
 """Is given what reads the rows, which it may call; the statements; and what is called with the progress."""
@@ -20,12 +21,12 @@ Act = Callable[[Callable[[], Any], Sequence[Any], Any], Any]
 
 def around_reading(patch: pytest.MonkeyPatch, act: Act) -> None:
     """From here on `act` answers."""
-    read = Table.answers
+    read = Rows.answers
 
-    def answers(table: Table, asked: Sequence[Any], progress: Any = None) -> Any:
-        return act(lambda: read(table, asked, progress), asked, progress)
+    def answers(rows: Rows, asked: Sequence[Asked]) -> Any:
+        return act(lambda: read(rows, asked), asked, rows.progress)
 
-    patch.setattr(Table, "answers", answers)
+    patch.setattr(Rows, "answers", answers)
 
 
 def before_reading(patch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
@@ -49,8 +50,8 @@ def statements(patch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     def watched(read: Callable[[], Any], asked: Sequence[Any], _: Any) -> Any:
         for each in asked:
-            (scan,) = each.args
-            seen.append({field.name: getattr(scan, field.name) for field in fields(scan)} | each.keywords)
+            found = {field.name: getattr(each.scan, field.name) for field in fields(each.scan)}
+            seen.append({field.name: getattr(each, field.name) for field in fields(each)} | found)
         return read()
 
     around_reading(patch, watched)

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 import dpselect as dps
 from dpselect import SelectionError
 from dpselect.errors import InvalidDataError
-from dpselect.rows.failures import TranslatedErrors
+from dpselect.rows.columns import TranslatedErrors
 from dpselect.session import paying
 from tests.attacks.reachable import reachable
 from tests.rows import engines
@@ -133,10 +133,9 @@ def _interrupted(rows: object) -> None:
 def test_a_first_line_that_is_a_row_is_not_reached(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("SENTINEL,influenza\nbob,cold\n" if name == "t.csv" else '{"SENTINEL": 1, "influenza": 2}\n')
-    table = opened(path)
     for guess in ("sentinel", "SENTINEI", "SENTINEL ", "influensa"):
         with pytest.raises(InvalidDataError) as caught:
-            table.table.unit(guess)
+            dps.Dataset(path, unit=guess)
         said = reachable(caught.value).replace(guess, "")
         assert SECRET not in said
         assert "influenza" not in said
@@ -149,7 +148,7 @@ def test_a_first_line_that_is_refused_is_not_reached(tmp_path: Path, first: byte
     for name in ("t.csv", "t.jsonl"):
         (tmp_path / name).write_bytes(first + b"\nbob,cold\n")
         with pytest.raises(InvalidDataError) as caught:
-            opened(tmp_path / name).table.unit("unit")  # what is one name may be the only column
+            dps.Dataset(tmp_path / name, unit="unit")  # what is one name may be the only column
         assert SECRET not in reachable(caught.value)
 
 
@@ -178,7 +177,7 @@ def _hidden() -> BaseException:
 def test_this_attack_finds_variables_of_frames() -> None:
     table = opened(ROWS)
     with pytest.raises(InvalidDataError) as caught:
-        table.table.column(SECRET)
+        table.column(SECRET)
     assert SECRET in reachable(caught.value)
 
 

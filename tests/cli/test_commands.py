@@ -250,7 +250,7 @@ def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypat
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("SENTINEL row of ann")
 
-    monkeypatch.setattr("dpselect.rows.table.Table.answers", fail)
+    monkeypatch.setattr("dpselect.rows.table.Rows.answers", fail)
     status, out, err = run(capsys, "most-common", CLICKS, "page", *COMMON)
     assert (status, out) == (1, "")
     assert err == "dpselect: unexpected RuntimeError; nothing was shown. Please report it.\n"
@@ -263,7 +263,7 @@ def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt(*said)
 
-    monkeypatch.setattr("dpselect.rows.table.Table.answers", interrupt)
+    monkeypatch.setattr("dpselect.rows.table.Rows.answers", interrupt)
     assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", "")
 
 

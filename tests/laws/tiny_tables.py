@@ -20,6 +20,7 @@ import polars as pl
 from dpselect import Neighbours
 from dpselect.questions.query import Query
 from dpselect.rows.opening import open_table
+from dpselect.rows.statements import Asked, Engine
 from dpselect.rows.table import Rows
 from dpselect.summaries import PublicCandidates
 from tests.laws.fed import Branches, Fed, laws_of, log_law
@@ -89,25 +90,25 @@ class Universe:
     def asked(self, table: Table, neighbours: Neighbours) -> Questions:
         """Replies with summaries of the table, for questions planned under this relation."""
         if table not in self._opened:
-            self._opened[table] = Rows(_Remembering(open_table(self.frame(table).lazy())), origin="", unit="who")
+            self._opened[table] = _Remembering(open_table(self.frame(table).lazy()), origin="", unit="who")
         return summaries_of(self._opened[table], neighbours)
 
 
-class _Remembering:
+class _Remembering(Rows):
     """A table that reads once what it is asked twice."""
 
-    def __init__(self, table: Any) -> None:
-        self._table, self._known = table, dict[Any, Any]()
-        self.column, self.unit, self.shown = table.column, table.unit, table.shown
+    def __init__(self, engine: Engine, **about: Any) -> None:
+        super().__init__(engine, **about)
+        self.known = dict[Any, Any]()
 
-    def answers(self, asked: Sequence[Any], progress: object = None) -> list[Any]:
+    def answers(self, asked: Sequence[Asked]) -> list[Any]:
         return [self._read(each) for each in asked]
 
-    def _read(self, asked: Any) -> Any:
-        key = (asked.func.__name__, *(_key(each) for each in (*asked.args, *asked.keywords.values())))
-        if key not in self._known:
-            (self._known[key],) = self._table.answers([asked])
-        return self._known[key]
+    def _read(self, asked: Asked) -> Any:
+        key = _key(asked)
+        if key not in self.known:
+            (self.known[key],) = super().answers([asked])
+        return self.known[key]
 
 
 def _key(asked: Any) -> Any:

@@ -7,7 +7,6 @@ up, instead of drawing; by the plan's own mechanism both together are the law of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import permutations
 from typing import Any
@@ -24,8 +23,9 @@ from dpselect.questions.query import Query
 from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, BestPrice, Sum
 from dpselect.questions.values import TopUnknown, Values
-from dpselect.rows.columns import Column, Grouping, Holds, Progress
-from dpselect.rows.table import Rows, UnopenedTable
+from dpselect.rows.columns import Column
+from dpselect.rows.statements import Asked
+from dpselect.rows.table import Rows
 from dpselect.session.asking import PlainQuestions
 from dpselect.session.paying import TableQuestion, gathered
 from dpselect.summaries import (
@@ -63,7 +63,7 @@ class Questions(PlainQuestions):
 
 def planned(question: Question, neighbours: Neighbours) -> Query:
     """The question that a session would plan."""
-    rows = Rows(UnopenedTable(), origin="", unit="who")
+    rows = Rows(None, origin="", unit="who")
     planned: TableQuestion = question(Questions(rows, neighbours=neighbours))
     return planned.asked
 
@@ -80,7 +80,7 @@ def summaries_of(rows: Rows, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> 
 
 def expected_summaries(rows: pa.Table) -> Questions:
     """The same by a few lines of Python."""
-    return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
+    return summaries_of(ModelRows(rows.to_pylist()))
 
 
 def law(task: Query, found: list[list[Any]]) -> Law:
@@ -185,49 +185,53 @@ def _of_bins(task: InBins, counts: np.ndarray) -> Law:
     return [noise.pmf(int(count), np.arange(-60, 100)) for count in counts]
 
 
-@dataclass(frozen=True)
-class ModelTable:
-    """What `dpselect.rows.table.Table` says, by the model; of rows among which chance need not choose."""
+class ModelRows(Rows):
+    """What `dpselect.rows.table.Rows` says, by the model; of rows among which chance need not choose."""
 
-    rows: model.Rows
-    shown = "<model>"
+    def __init__(self, rows: model.Rows) -> None:
+        super().__init__(None, origin="", unit="who")
+        self.rows = rows
 
-    def answers(self, asked: Sequence[Any], progress: Progress | None = None) -> list[Any]:
-        return [getattr(self, each.func.__name__)(*each.args, **each.keywords) for each in asked]
+    def answers(self, asked: Sequence[Asked]) -> list[list[Any]]:
+        return [self._found(each) for each in asked]
 
-    def column(self, name: object, *, argument: str = "column") -> Column:
-        return Column(str(name), Holds.ANYTHING)
+    def _found(self, asked: Asked) -> list[Any]:
+        match asked.scan:
+            case CountsOf() as scan:
+                return self._count(scan, asked)
+            case TotalsOf() as scan:
+                return self._total(scan, asked)
+            case ValuesIn() as scan:
+                return self._gather(scan, asked)
+            case PublicCondition() as scan:
+                return self._units(scan, asked)
+            case NamesOf() as scan:
+                return self._names(scan, asked)
 
-    def unit(self, name: object) -> Column:
-        return self.column(name)
-
-    def count(
-        self, scan: CountsOf, *, unit: Column, column: Column, grouping: Grouping | None
-    ) -> list[CandidateTotals]:
+    def _count(self, scan: CountsOf, asked: Asked) -> list[CandidateTotals]:
         assert scan.max_values_per_unit is None or scan.max_values_per_unit >= len(scan.candidates)
-        found = model.counts(self.rows, unit.name, column.name, _listed(scan.candidates), **_groups(grouping))
+        found = model.counts(self.rows, asked.unit.name, asked.column.name, _listed(scan.candidates), **_groups(asked))
         return [CandidateTotals(np.array(each)) for each in found]
 
-    def total(
-        self, scan: TotalsOf, *, unit: Column, column: Column, number: Column, grouping: Grouping | None
-    ) -> list[CandidateTotals]:
+    def _total(self, scan: TotalsOf, asked: Asked) -> list[CandidateTotals]:
         clip = scan.clip
-        asked = {"amount": number.name, "scale": clip.scale, "lower": clip.lower, "upper": clip.upper}
+        amount = (asked.number or asked.column).name
+        about = {"amount": amount, "scale": clip.scale, "lower": clip.lower, "upper": clip.upper}
         listed = [None] if scan.candidates is None else _listed(scan.candidates)
-        name = "" if scan.candidates is None else column.name
-        found = model.totals(self.rows, unit.name, name, listed, **asked, **_groups(grouping))
+        name = "" if scan.candidates is None else asked.column.name
+        found = model.totals(self.rows, asked.unit.name, name, listed, **about, **_groups(asked))
         return [CandidateTotals(np.array(each)) for each in found]
 
-    def gather(self, scan: ValuesIn, *, unit: Column, column: Column, grouping: Grouping | None) -> list[UnitValues]:
+    def _gather(self, scan: ValuesIn, asked: Asked) -> list[UnitValues]:
         domain, most = scan.domain, scan.max_rows_per_unit
-        parts = _groups(grouping) or {"group": "", "groups": [None]}
+        parts = _groups(asked) or {"group": "", "groups": [None]}
         kept = [
             [row for row in self.rows if not parts["group"] or model.candidate_of(row[parts["group"]], [part]) == 0]
             for part in parts["groups"]
         ]
-        kept = [_as_numbers(part, column) for part in kept]
+        kept = [_as_numbers(part, asked.column, is_date=domain.dated) for part in kept]
         bounds = (domain.lower, domain.upper)
-        found = [model.numbers(part, unit.name, column.name, bounds=bounds).values() for part in kept]
+        found = [model.numbers(part, asked.unit.name, asked.column.name, bounds=bounds).values() for part in kept]
         return [
             UnitValues(
                 np.array([number for own in part for number in _so_many(own, most)]),
@@ -237,26 +241,26 @@ class ModelTable:
             for part in found
         ]
 
-    def units(
-        self, scan: PublicCondition, *, unit: Column, column: Column, number: Column | None, grouping: Grouping | None
-    ) -> list[int]:
-        matched = None if scan.candidates is None else (column.name, _listed(scan.candidates))
-        asked: dict[str, Any] = {"matched": matched, "between": scan.between}
-        asked |= {"number": None if number is None else number.name}
-        rows = self.rows if number is None else _as_numbers(self.rows, number)
-        return model.usable_units(rows, unit.name, **asked, **_groups(grouping))
+    def _units(self, scan: PublicCondition, asked: Asked) -> list[int]:
+        matched = None if scan.candidates is None else (asked.column.name, _listed(scan.candidates))
+        number, about = asked.number, dict[str, Any](matched=matched, between=scan.between)
+        about["number"] = None if number is None else number.name
+        rows = self.rows if number is None else _as_numbers(self.rows, number, is_date=scan.is_date)
+        return model.usable_units(rows, asked.unit.name, **about, **_groups(asked))
 
-    def names(self, scan: NamesOf, *, unit: Column, column: Column, grouping: Grouping | None) -> list[NameCounts]:
+    def _names(self, scan: NamesOf, asked: Asked) -> list[NameCounts]:
         kind = scan.kind
-        if kind is CandidateKind.TEXT and any(isinstance(row[column.name], int) for row in self.rows):
+        if kind is CandidateKind.TEXT and any(isinstance(row[asked.column.name], int) for row in self.rows):
             kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same
-        found = model.names(self.rows, unit.name, column.name, kind, most=scan.max_values_per_unit, **_groups(grouping))
+        found = model.names(
+            self.rows, asked.unit.name, asked.column.name, kind, most=scan.max_values_per_unit, **_groups(asked)
+        )
         return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
 
 
-def _as_numbers(rows: model.Rows, column: Column) -> model.Rows:
+def _as_numbers(rows: model.Rows, column: Column, *, is_date: bool) -> model.Rows:
     """The rows, with dates as days since 1970 where they are read so."""
-    if not column.days:
+    if not is_date:
         return rows
     return [
         {**row, column.name: (cell - date(1970, 1, 1)).days if isinstance(cell := row[column.name], date) else None}
@@ -270,8 +274,10 @@ def _so_many(own: list[float], most: int) -> list[float]:
     return own[:most]
 
 
-def _groups(grouping: Grouping | None) -> dict[str, Any]:
-    return {} if grouping is None else {"group": grouping.column.name, "groups": _listed(grouping.groups)}
+def _groups(asked: Asked) -> dict[str, Any]:
+    if asked.part is None or asked.part.listed is None:
+        return {}
+    return {"group": asked.part.column.name, "groups": _listed(asked.part.listed)}
 
 
 def _listed(candidates: PublicCandidates) -> Sequence[Any]:

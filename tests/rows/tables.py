@@ -5,16 +5,18 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpselect.rows import statements
-from dpselect.rows.columns import Column, Condition, Grouping, Holds
+from dpselect import ROWS
+from dpselect.rows.columns import Column, Holds, check_match, check_numeric
 from dpselect.rows.opening import open_table
+from dpselect.rows.row_rules import Condition, Value, Within
+from dpselect.rows.statements import Asked
+from dpselect.rows.table import Rows
 from dpselect.summaries import (
     CandidateKind,
     CountsOf,
@@ -43,8 +45,18 @@ class Opened:
     Each answer is a list with an entry for each group, or with one if there are no groups.
     """
 
-    def __init__(self, table: Any) -> None:
-        self.table = table
+    def __init__(self, table: Any, conditions: tuple[Condition, ...] = ()) -> None:
+        self.table, self.conditions = table, conditions
+
+    def rows(self, unit: Any = ROWS, progress: Any = None) -> Rows:
+        """The table with the column of its units."""
+        rows = Rows(self.table, origin="", unit=unit, progress=progress)
+        rows.conditions = self.conditions
+        return rows
+
+    def column(self, name: str) -> Column:
+        """One of its columns."""
+        return self.rows().check(name)
 
     def asked(
         self,
@@ -55,19 +67,22 @@ class Opened:
         number: str | None = None,
         groups: Groups | None = None,
         **scanned: Any,
-    ) -> partial[Any]:
-        """What the function of `dpselect.rows.statements` is asked with, for `found`."""
-        about = {"unit": self.table.unit(unit), "grouping": None if groups is None else self._grouping(groups)}
-        about["column"] = about["unit"] if column is None else self.table.column(column)
-        if name in ("total", "units"):
-            about["number"] = None if number is None else self.table.column(number)
+    ) -> Asked:
+        """What is asked with `found`."""
+        rows, about = self.rows(unit), dict[str, Any]()
+        about["column"] = rows.unit_column if column is None else self.column(column)
+        about["number"] = None if number is None else self.column(number)
         if scanned.get("candidates") is not None:
-            scanned["candidates"] = PublicCandidates.given(scanned["candidates"])
-        return partial(getattr(statements, name), SCANS[name](**scanned), **about)
+            scanned["candidates"] = self._listed(about["column"], scanned["candidates"]).listed
+        if about["number"] is not None or name == "gather":
+            check_numeric(about["number"] or about["column"])
+        if groups is not None:
+            about |= {"part": self._part(groups), "max_groups_per_unit": groups[2]}
+        return Asked(SCANS[name](**scanned), rows.unit_column, **about)
 
-    def found(self, asked: Sequence[partial[Any]], progress: Any = None) -> list[list[Any]]:
+    def found(self, asked: Sequence[Asked], progress: Any = None) -> list[list[Any]]:
         """The summaries of all that is asked, from the same rows."""
-        return self.table.answers(asked, progress)
+        return self.rows(progress=progress).answers(asked)
 
     def counts(
         self,
@@ -124,7 +139,7 @@ class Opened:
         groups: Groups | None = None,
         most: int = 1,
         step: float | None = None,
-    ) -> partial[Any]:
+    ) -> Asked:
         """What `numbers` asks."""
         domain = PublicDomain.given(bounds, step=step)
         return self.asked("gather", unit=unit, column=column, groups=groups, domain=domain, max_rows_per_unit=most)
@@ -160,24 +175,29 @@ class Opened:
     def where(self, conditions: Sequence[tuple[str, Any]]) -> Opened:
         """Those rows alone that meet all conditions: of each column the two ends, or a list."""
         met = [
-            Condition(self.table.column(column), None, given)
+            Within(self.column(column), *given)
             if isinstance(given, tuple)
-            else Condition(self.table.column(column), PublicCandidates.given(given))
+            else self._listed(self.column(column), given)
             for column, given in conditions
         ]
-        return Opened(self.table.filtered(tuple(met)))
+        return Opened(self.table, (*self.conditions, *met))
 
     def holds(self, column: str) -> str:
         """What the type of a column is called in errors."""
-        return str(self.table.column(column).holds)
+        return str(self.column(column).holds)
 
-    def _grouping(self, groups: Groups) -> Grouping:
-        names, given, most = groups
+    def _part(self, groups: Groups) -> Value:
+        names, given, _ = groups
         if isinstance(names, str):
-            return Grouping(self.table.column(names), PublicCandidates.given(given), most)
+            return self._listed(self.column(names), given)
         pairs = PublicGroups.given(names, given, 1)
-        parts = [(self.table.column(name), each.kind) for name, each in zip(names, pairs.listed, strict=True)]
-        return Grouping(Column(" and ".join(names), Holds.TEXT, parts=tuple(parts)), pairs.texts(), most, pairs.listed)
+        parts = [self._listed(self.column(name), each) for name, each in zip(names, pairs.listed, strict=True)]
+        return Value(Column(" and ".join(names), Holds.TEXT), CandidateKind.TEXT, pairs.texts(), tuple(parts))
+
+    def _listed(self, column: Column, given: Any) -> Value:
+        listed = given if isinstance(given, PublicCandidates) else PublicCandidates.given(given)
+        check_match(column, listed.kind)
+        return Value(column, listed.kind, listed)
 
 
 def opened(source: object, **how: Any) -> Opened:

@@ -208,7 +208,7 @@ def test_nothing_is_chosen_of_a_row(unit: Any, monkeypatch: pytest.MonkeyPatch) 
     cities = dps.Dataset(PEOPLE, unit=unit).by("city", groups=["north", "south", "west"])
     release = cities.histogram("age", candidates=range(80), epsilon=1e9)
     (given,) = asked
-    bounds = given["grouping"].max_groups_per_unit, given["max_values_per_unit"]
+    bounds = given["max_groups_per_unit"], given["max_values_per_unit"]
     assert bounds == ((3, None) if unit is dps.ROWS else (1, 1))
     total = sum(sum(each) for each in release.value.values())
     assert total == 400 if unit is dps.ROWS else total < 400

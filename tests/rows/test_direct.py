@@ -17,7 +17,7 @@ import pytest
 from dpselect import ROWS, Dataset, SelectionError, check
 from dpselect.errors import InvalidDataError
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb import connection, scan
+from dpselect.rows.duckdb import engine, scan
 from dpselect.rows.files import FileSource
 from tests.rows.tables import count, gather, opened, total, write_parquet
 
@@ -234,7 +234,7 @@ def test_a_full_memory_is_said_at_once(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_only_the_files_asked_for_can_be_reached(tmp_path: Path) -> None:
     one, other = (write_parquet(tmp_path / f"{name}.parquet", [(1, 5)]) for name in "ab")
-    with connection.connected(paths=[str(one)]) as database:
+    with engine.connected(paths=[str(one)]) as database:
         assert database.execute(f"SELECT count(*) FROM read_parquet('{one}')").fetchall() == [(1,)]
         for query in (f"SELECT * FROM read_parquet('{other}')", f"COPY (SELECT 1) TO '{one}'"):
             with pytest.raises(duckdb.Error):
@@ -246,7 +246,7 @@ def test_only_the_files_asked_for_can_be_reached(tmp_path: Path) -> None:
 def test_a_file_exchanged_since_it_was_described_is_refused(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(1, 2)])
     table = opened(path)
-    assert FileSource.at(path).parquet([table.table.unit("unit")]) is not None
+    assert FileSource.at(path).parquet([table.column("unit")]) is not None
     other = write_parquet(tmp_path / "o.parquet", [(1, 2.5)]).read_bytes()
     path.write_bytes(other)
     with pytest.raises(InvalidDataError, match="changed while it was read"):

@@ -52,7 +52,7 @@ BROKEN = {
 """What each engine needs to answer, of our own code."""
 
 EVERYWHERE = {
-    "what is handed to the engine": ("duckdb.cells.short_units", "arrow"),
+    "what is handed to the engine": ("duckdb.scan.short_units", "arrow"),
     "what is asked of the engine": ("statements.unit_rule", "arrow"),
     "what came back from the engine": ("statements.np", "arrow"),
     "what is asked of a server": ("statements.unit_rule", "postgres"),

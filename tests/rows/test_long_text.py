@@ -19,9 +19,9 @@ import pytest
 from dpselect import SelectionError
 from dpselect.rows import library_files
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb import cells, connection
+from dpselect.rows.duckdb import engine, scan
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
-from dpselect.rows.duckdb.cells import LONG, LONG_UNIT, Cell, short_units
+from dpselect.rows.duckdb.scan import LONG, LONG_UNIT, Cell, short_units
 from dpselect.summaries import CandidateKind
 from tests.rows.tables import count, gather, opened
 from tests.slow import SLOW
@@ -30,15 +30,15 @@ MEASURE = """
 import sys
 import duckdb
 import pyarrow
-from dpselect.rows.duckdb import cells, connection
+from dpselect.rows.duckdb import engine, scan
 from tests.rows.tables import count, opened
 
 def kibibytes(field):
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(field))
 
-cells.LONG = cells.LONG_UNIT = int(sys.argv[1])
-connection.SETTINGS["threads"] = "1"
+scan.LONG = scan.LONG_UNIT = int(sys.argv[1])
+engine.SETTINGS["threads"] = "1"
 for path in sys.argv[3:]:
     table = opened(path, memory_limit=int(sys.argv[2]) << 20)
     with open("/proc/self/clear_refs", "w") as reset:
@@ -87,9 +87,9 @@ def test_long_texts_do_not_pile_up(files: list[Path], longest: int, bounded: boo
 def test_long_units_do_not_decide_whether_there_is_an_answer(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, longest: int
 ) -> None:
-    monkeypatch.setattr(cells, "LONG", max(LONG, longest))
-    monkeypatch.setattr(cells, "LONG_UNIT", longest)
-    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    monkeypatch.setattr(scan, "LONG", max(LONG, longest))
+    monkeypatch.setattr(scan, "LONG_UNIT", longest)
+    monkeypatch.setitem(engine.SETTINGS, "threads", "1")
     table = opened(str(files[1]), memory_limit=32 << 20)
     if longest == LONG_UNIT:
         assert count(table, ["x", "y"]) == [64, 0]
@@ -114,8 +114,8 @@ def test_long_units_are_told_apart() -> None:
 
 @pytest.mark.parametrize("longest", [64, 1 << 30])
 def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr(cells, "LONG_UNIT", longest)
-    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    monkeypatch.setattr(scan, "LONG_UNIT", longest)
+    monkeypatch.setitem(engine.SETTINGS, "threads", "1")
     digest = blake2b(b"v" * 65, digest_size=32).hexdigest()
     units = ["u" * 500 + str(i) for i in range(20_000)] + ["v" * 64, f"0{digest}", "v" * 65]
     table = opened(pa.table({"unit": units * 3, "value": [1] * len(units) * 3}), memory_limit=32 << 20)
@@ -129,8 +129,8 @@ def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.Mo
 @pytest.mark.slow
 @pytest.mark.parametrize("longest", [64, 1 << 30])
 def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr(cells, "LONG_UNIT", longest)
-    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    monkeypatch.setattr(scan, "LONG_UNIT", longest)
+    monkeypatch.setitem(engine.SETTINGS, "threads", "1")
     size = 200_000
     unit = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array(["u" * 1000]))
     table = opened(pa.table({"unit": unit, "value": np.arange(size)}), memory_limit=24 << 20)
@@ -183,7 +183,7 @@ def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.M
 
     found = answers()
     assert sum(map(sum, found[0])) > 0
-    monkeypatch.setattr(cells, "LONG", 1 << 30)
+    monkeypatch.setattr(scan, "LONG", 1 << 30)
     assert answers() == found
 
 
@@ -193,7 +193,7 @@ def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
     long = "z" * (1 << 20)
     frame = pd.DataFrame({"unit": range(60), "value": pd.Series([long] * 58 + [None, "x"]).astype(dtype)})
     table = opened(frame)
-    batches = list(table.table.engine.source.batches(table.table.engine.columns, lambda rows: None))
+    batches = list(table.table.source.batches(table.table.columns, lambda rows: None))
     assert sum(batch.num_rows for batch in batches) == 60
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
     found = [value for batch in batches for value in batch.column(1).to_pylist()]
@@ -214,7 +214,7 @@ def test_categories_are_written_out_in_pieces(dtype: Any) -> None:
     else:
         frame = pl.DataFrame({"unit": range(61), "value": pl.Series([*texts, None], dtype=dtype)})
     table = opened(frame)
-    batches = list(table.table.engine.source.batches(table.table.engine.columns, lambda rows: None))
+    batches = list(table.table.source.batches(table.table.columns, lambda rows: None))
     assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None]
     assert len(batches) > 3
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
@@ -238,9 +238,7 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
 
     monkeypatch.setattr(library_files, "plain_batches", watched)
     table = opened(str(path))
-    written = [
-        batch.nbytes for batch in table.table.engine.source.batches(table.table.engine.columns, lambda rows: None)
-    ]
+    written = [batch.nbytes for batch in table.table.source.batches(table.table.columns, lambda rows: None)]
     assert sum(written) > rows * longest
     assert max(written) < 2 * PIECE_BYTES
     assert (max(read) < 2 * PIECE_BYTES) is looked_up

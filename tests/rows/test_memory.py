@@ -12,7 +12,7 @@ import pytest
 
 from dpselect.rows import library_files
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb import connection
+from dpselect.rows.duckdb import engine
 from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.lines import File
 from tests.rows import engines
@@ -35,7 +35,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def table(crowded: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
-    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    monkeypatch.setitem(engine.SETTINGS, "threads", "1")
     return opened(str(crowded), memory_limit=20 << 20)
 
 

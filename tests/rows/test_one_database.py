@@ -20,7 +20,7 @@ import pytest
 from dpselect import Dataset
 from dpselect.errors import InvalidDataError
 from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.connection import end_idle
+from dpselect.rows.duckdb.engine import end_idle
 
 SURE = 1e6
 """So large an epsilon that no noise is left."""

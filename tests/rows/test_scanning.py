@@ -20,7 +20,7 @@ from pyarrow import csv
 
 from dpselect import SelectionError
 from dpselect.errors import InvalidDataError
-from dpselect.rows.duckdb import cells, connection, engine
+from dpselect.rows.duckdb import engine, scan
 from dpselect.rows.duckdb.scan import Scan
 from tests.attacks.reachable import reachable
 from tests.rows.tables import Opened, count, opened, write_csv, write_parquet
@@ -53,14 +53,14 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     large: Opened, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
-    short_units = cells.short_units
+    short_units = scan.short_units
     looked = threading.Semaphore(0)
 
     def slowly(*arguments: Any) -> Any:
         assert looked.acquire(timeout=60)  # once a batch, or all could be read before the caller's thread looks
         return short_units(*arguments)
 
-    monkeypatch.setattr(cells, "short_units", slowly)
+    monkeypatch.setattr(scan, "short_units", slowly)
     seen: list[float] = []
     threads: set[int] = set()
 
@@ -195,7 +195,7 @@ def test_engine_errors_are_replaced(
 
 
 def test_the_engine_reaches_nothing_and_spills_where_only_the_user_can_read() -> None:
-    with connection.connected() as database:
+    with engine.connected() as database:
         settings = dict(database.execute("SELECT name, value FROM duckdb_settings()").fetchall())
         folder = Path(settings["temp_directory"])
         assert folder.stat().st_mode & 0o777 == 0o700
@@ -204,7 +204,7 @@ def test_the_engine_reaches_nothing_and_spills_where_only_the_user_can_read() ->
             database.execute("SELECT * FROM 'examples/data/clicks.parquet'")
         with pytest.raises(duckdb.Error):
             database.execute("SET enable_external_access = true")
-    connection.end_idle()
+    engine.end_idle()
     assert not folder.exists()
 
 
@@ -229,18 +229,18 @@ class InterruptedConnection:
 
 def test_control_c_while_the_engine_is_set_up_is_control_c(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = duckdb.connect
-    connection.end_idle()
+    engine.end_idle()
     monkeypatch.setattr(duckdb, "connect", lambda *_, **__: InterruptedConnection(connect(":memory:")))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever ran before
     try:
-        with pytest.raises(KeyboardInterrupt), connection.connected():
+        with pytest.raises(KeyboardInterrupt), engine.connected():
             pytest.fail("nothing was heard of it")
     finally:
         signal.signal(signal.SIGINT, before)
 
 
 def test_counting_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    monkeypatch.setitem(engine.SETTINGS, "threads", "1")
     path = tmp_path / "t.parquet"
     units = np.arange(1_500_000) * 2**33
     pq.write_table(pa.table({"unit": units, "value": units % 7}), path)
@@ -249,7 +249,7 @@ def test_counting_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pyt
     pq.write_table(pa.table({"unit": names, "value": units[:800_000] % 7}), text)
     tables = [opened(each, memory_limit=32_000_000) for each in (path, text)]
     assert [sum(run(table)) for table in tables] == [1_500_000, 800_000]
-    monkeypatch.setitem(connection.SETTINGS, "max_temp_directory_size", "0KB")
+    monkeypatch.setitem(engine.SETTINGS, "max_temp_directory_size", "0KB")
     for table in tables:
         with pytest.raises(SelectionError, match="more memory or temporary disk space"):
             run(table)

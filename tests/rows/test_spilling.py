@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from dpselect import Dataset
-from dpselect.rows.duckdb import connection
-from dpselect.rows.duckdb.connection import remove_abandoned, spill_folder
+from dpselect.rows.duckdb import engine
+from dpselect.rows.duckdb.engine import remove_abandoned, spill_folder
 
 HOLD = """\
 import pathlib, sys
-from dpselect.rows.duckdb.connection import connected
+from dpselect.rows.duckdb.engine import connected
 with connected() as connection:
     (folder,) = connection.execute("SELECT current_setting('temp_directory')").fetchone()
     (pathlib.Path(folder) / "duckdb_temp_storage-0.tmp").write_bytes(b"row of Zoe, aged 41")
@@ -104,7 +104,7 @@ def test_another_user_s_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_nothing_is_removed_where_nobody_can_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows."""
     left = abandoned(tmp_path, "dpselect-left")
-    monkeypatch.setattr(connection, "fcntl", None)
+    monkeypatch.setattr(engine, "fcntl", None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with spill_folder() as folder:
         assert os.listdir(folder) == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 from dpselect.rows import statements
+from dpselect.rows.row_rules import Dialect
+from dpselect.rows.statements import Statement
 from tests.rows.engines import on_server, opener
 from tests.rows.tables import Opened
 
@@ -84,17 +89,27 @@ def test_each_finds_what_python_counts(engine: str, request: pytest.FixtureReque
 def test_there_are_more_places_than_one_statement_counts() -> None:
     held = rows()
     table = opener("duckdb")(pa.table(held))
-    asked = [each() for each in asked_of(table, held)[0]]
-    batches = statements.batches(asked)
+    asked = [statements.statement_of(each) for each in asked_of(table, held)[0]]
+    batches = [batch for batch, _ in statements.batched(asked)]
     assert len(batches) == 2
     assert sorted(at for batch in batches for at in batch) == [*range(len(asked))]
     assert all(sum(asked[at].places.number for at in batch) <= 1024 for batch in batches)
 
 
-@pytest.mark.parametrize(("of", "instead"), [("_place", "0"), ("_is_read", "1 = 1")])
-def test_the_comparison_can_fail(of: str, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("written", "instead"), [(r"\bwhat\d+(?! IS)", "0"), (r"\w+ IS NOT NULL", "1 = 1")])
+def test_the_comparison_can_fail(written: str, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held = rows()
     table = opener("duckdb")(pa.table(held))
     asked, expected = asked_of(table, held)
-    monkeypatch.setattr(statements, of, lambda *_: instead)
+    together = statements.together
+
+    def broken(asked: Sequence[Statement]) -> Statement:
+        found = together(asked)
+
+        def body(dialect: Dialect, rows: str) -> str:
+            return re.sub(written, instead, found.body(dialect, "@")).replace("@", rows)
+
+        return replace(found, body=body)
+
+    monkeypatch.setattr(statements, "together", broken)
     assert plain(table.found(asked)) != expected

@@ -74,7 +74,7 @@ def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table
     """
     from dpselect.rows.opening import open_table
 
-    found = open_table(source, table=given["table"], format=declared(format_of(given))).engine.columns
+    found = open_table(source, table=given["table"], format=declared(format_of(given))).columns
     _warn_in_a_pipe("Its first line may be somebody's row")
     width = max(len(printable(each.name)) for each in found)
     for each in found:

@@ -1,4 +1,9 @@
-"""Names and types of columns, and what a question needs of them. They are public; refusals depend on them alone."""
+"""What may be said of a table: the names and types of its columns, and, where something fails, sanitized errors.
+
+Names and types are public, and refusals depend on them alone. Messages and frames of other libraries' errors contain
+rows, and must not reach the caller; ``raise ... from None`` is not enough: reporters print the ``__context__``, and
+local variables of frames in tracebacks.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from traceback import walk_tb
+from types import TracebackType
 
 from dpselect.checks import did_you_mean
-from dpselect.errors import InvalidDataError, Shown, typed
+from dpselect.errors import FaultError, InvalidDataError, SelectionError, Shown, typed
 from dpselect.privacy import EACH_ROW, is_each_row
-from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries import CandidateKind
 
 
 class Holds(StrEnum):
@@ -60,41 +66,24 @@ class Column:
         name: as spelled in the table.
         holds: type of its values.
         hint: how to convert it with its own library if its type does not fit a question.
-        each_row: whether it is read only to number the rows: each of them is another unit.
         wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
         stamp: whether its type is for timestamps.
-        dated: whether only the dates of its timestamps are read; its values are then dates.
-        days: whether its dates are read as numbers, of days since 1970.
-        parts: the columns of a cross table, each with the kind of its values. Such a column is in no table: its value
-            is the text of all values, see `row_rules.rule`.
+        each_row: whether it is read only to number the rows: each of them is another unit.
+        of: the column of the table that it is read from in another way: to number the rows, or timestamps as dates.
     """
 
     name: str
     holds: Holds
     hint: str = field(default="", compare=False)
     wide: bool = field(default=False, compare=False)
-    each_row: bool = False
     stamp: bool = field(default=False, compare=False)
-    dated: bool = False
-    days: bool = False
-    parts: tuple[tuple[Column, CandidateKind], ...] = ()
-
-    @property
-    def sources(self) -> tuple[Column, ...]:
-        """The columns of the table that are read, of timestamps as dates where they are read so."""
-        return tuple(each for each, _ in self.parts) or (replace(self, days=False) if self.dated else self.source,)
-
-    @property
-    def source(self) -> Column:
-        """The column of the table that is read."""
-        if self.dated:
-            return replace(self, holds=Holds.TIMES, dated=False, days=False)
-        return replace(self, each_row=False, days=False) if self.each_row or self.days else self
+    each_row: bool = False
+    of: Column | None = None
 
     @property
     def as_dates(self) -> Column:
         """The column as one of dates, if it holds timestamps; else itself."""
-        return replace(self, holds=Holds.DATES, dated=True) if self.stamp else self
+        return replace(self, holds=Holds.DATES, of=self) if self.stamp else self
 
     @property
     def shown(self) -> str:
@@ -134,26 +123,25 @@ def unit_of(columns: Sequence[Column], name: object, *, listed: bool) -> Column:
         if not columns:
             raise InvalidDataError("unit", Shown("ROWS"), "a table with at least one column")
         plain = (each for each in columns if each.holds is Holds.ANYTHING or each.holds in _MATCHED)
-        return replace(next(plain, columns[0]), each_row=True)
-    column = find_column(columns, name, argument="unit", listed=listed)
+        read = next(plain, columns[0])
+        return replace(read, each_row=True, of=read)
+    column = next((each for each in columns if isinstance(name, str) and each.name == name), None)
+    if column is None:
+        raise not_found([each.name for each in columns], name, argument="unit", listed=listed)
     if column.holds in (Holds.NESTED, Holds.OTHER, Holds.UNLIKE, Holds.TIMES):  # not compared alike in every file
         raise column.refused("unit", "a column of identifiers: numbers, text, bytes or dates", _CAST)
     return column
 
 
-def find_column(columns: Sequence[Column], name: object, *, argument: str, listed: bool) -> Column:
-    """The column called `name`, or an error that helps to spell it.
+def not_found(names: Sequence[str], name: object, *, argument: str, listed: bool) -> InvalidDataError:
+    """The error for a column that is not there, which helps to spell it.
 
     It does so if the names may be `listed`: a CSV file without a header line has the first person's row there, and a
     suggestion would confirm a guess at it.
     """
     if not isinstance(name, str):
-        raise InvalidDataError(argument, name, "the name of a column, as text")
-    for column in columns:
-        if column.name == name:
-            return column
+        return InvalidDataError(argument, name, "the name of a column, as text")
     if listed:
-        names = [column.name for column in columns]
         shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
         hint = f"{did_you_mean(name, names)} The columns are: {shown}.".lstrip()
     else:
@@ -162,7 +150,7 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
         hint += " Capitals count, and blanks around a name are part of it."
     if argument == "unit":
         hint += " If each row is another person: ROWS, on the command line --unit rows (docs/choosing.md)."
-    raise InvalidDataError(argument, typed(name), "a column of the data", hint)
+    return InvalidDataError(argument, typed(name), "a column of the data", hint)
 
 
 def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
@@ -193,7 +181,7 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
 
 def check_numeric(column: Column, *, argument: str = "column") -> None:
     """Refuse a column whose type has no numbers."""
-    if column.days or column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
+    if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
         return
     hint = _MEDIANS if column.holds is Holds.DATES else "Convert it to numbers first."
     raise column.refused(argument, "a column of numbers", hint)
@@ -217,50 +205,90 @@ Progress = Callable[[float], None]
 """Called from time to time on the caller's thread with the fraction of the input that was read, from 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """A public list of groups, which the `column` has; for a cross table, `listed` are the values of each column.
+_FAULTS = (AttributeError, TypeError, NameError, UnboundLocalError, AssertionError)
+"""Errors that come from bugs in the code, whatever the rows are."""
 
-    A unit counts in `max_groups_per_unit` of those that its usable rows have; every set is equally likely. Proof:
-    ``proofs/groups.md``.
+
+class TranslatedErrors:
+    """Turns every error in a block into an error of this package, from which the first cannot be reached.
+
+    What to raise, `say` makes of the error that was caught. Errors of this package, Ctrl-C and the like pass through,
+    but without the frames of the block and without the errors being handled there. If `kinds` of errors are given,
+    others pass through, too; if not, a bug in this package is reported as a `FaultError`.
+
+    >>> try:
+    ...     with TranslatedErrors(lambda error: SelectionError("The table could not be read.")):
+    ...         int("somebody's secret")
+    ... except SelectionError as error:
+    ...     print(error, error.__cause__, error.__context__)
+    The table could not be read. None None
     """
 
-    column: Column
-    groups: PublicCandidates
-    max_groups_per_unit: int = 1
-    listed: tuple[PublicCandidates, ...] = ()
+    __slots__ = ("_kinds", "_say")
+
+    def __init__(self, say: Callable[[BaseException], SelectionError], *kinds: type[BaseException]) -> None:
+        self._say, self._kinds = say, kinds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None:
+            return
+        fault = None if self._kinds else _our_fault(error)
+        is_meant = isinstance(error, self._kinds or Exception) or type(error).__name__ == "PanicException"  # of Rust
+        said = self._say(error) if is_meant and not isinstance(error, SelectionError) else error
+        failure = without_trace(fault or said)
+        del kind, error, traceback, said  # this frame can be reached as well
+        try:
+            raise failure
+        finally:
+            without_trace(failure)  # raised while the other was handled, which became its context
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """The whole number that a row adds to its candidate; rows without a number are left out.
+def _our_fault(error: BaseException) -> FaultError | None:
+    """The error for a bug in this package, which names the line of code; None if `error` does not come from one."""
+    if type(error) not in _FAULTS:  # engines have their own errors that inherit from these
+        return None
+    for frame, line in reversed([*walk_tb(error.__traceback__)]):
+        module = str(frame.f_globals.get("__name__", ""))
+        package = module.partition(".")[0]
+        if package == "dpselect":
+            return FaultError(type(error).__name__, f"{module}, line {line}")
+        if package not in ("pyarrow", "numpy"):  # which raise such errors if this package calls them wrongly
+            break
+    return None
 
-    The double nearest to the number in `column` is multiplied by the double nearest to `scale`, rounded to the nearest
-    whole number (half to even), and clipped to `lower` ... `upper`, whole numbers of scaled units within 2^31. All of
-    it is in double precision, so that every engine computes the same. A unit's sum is clipped to the same bounds.
-    """
 
-    column: Column
-    scale: Fraction
-    lower: int
-    upper: int
+def without_trace(error: BaseException) -> BaseException:
+    """`error` without its traceback, context and cause."""
+    error.__context__ = error.__cause__ = error.__traceback__ = None
+    return error
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A public condition on a row: it has one of the `listed` values, or else a number `between` ends, None being none.
+cut_off = TranslatedErrors(lambda error: SelectionError(f"An unforeseen {type(error).__name__}."))
+"""Passes errors of this package on without the frames inside, which contain names that may be private."""
 
-    It is decided by the row alone, before contributions are bounded: other rows are looked at by no question. Proof:
-    ``proofs/row_conditions.md``.
-    """
 
-    column: Column
-    listed: PublicCandidates | None = None
-    between: tuple[int | float | None, int | float | None] = (None, None)
+ASK = "Its engine could not answer; ask it for the first and the last rows to see why."
+_WHOLE = "a table that can be read to its end"
 
-    @property
-    def words(self) -> dict[str, Any]:
-        """What a certificate says of it."""
-        if self.listed is None:
-            return {"column": self.column.name, "between": [*self.between]}
-        return {"column": self.column.name, "values": self.listed.words(whole=True)}
+
+def reading(shown: str, *, hint: str = ASK, expected: str = _WHOLE) -> TranslatedErrors:
+    """A block in which every error of an engine, or of a caller's frame, is what `unanswered` says."""
+    return TranslatedErrors(lambda error: unanswered(error, shown, hint=hint, expected=expected))
+
+
+def unanswered(error: BaseException, shown: str, *, hint: str = ASK, expected: str = _WHOLE) -> SelectionError:
+    """The error to raise for an engine's error. It reveals only whether memory was full."""
+    if isinstance(error, MemoryError):
+        return SelectionError("Reading the table needs more memory or temporary disk space than there is.")
+    return InvalidDataError("source", Shown(shown), expected, hint)
+
+
+def changed(shown: str) -> InvalidDataError:
+    """The error for a table whose columns changed since it was opened, whatever its rows are."""
+    expected = "a table with the columns that it had when it was opened, of the same types"
+    return InvalidDataError("source", Shown(shown), expected, "It was changed since; make a new Dataset.")

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import partial
 from importlib import import_module
@@ -21,10 +21,9 @@ from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Holds
+from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
 from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, pa, pq
-from dpselect.rows.duckdb.scan import LINE, Source, readable
-from dpselect.rows.failures import TranslatedErrors, unanswered
+from dpselect.rows.duckdb.scan import LINE, Source
 from dpselect.rows.lines import COMPRESSIONS, File, Skipped, blocks_of, first_bytes, ignored, line_and_rest, opened
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")
@@ -270,11 +269,13 @@ class FileSource(Source):
     Attributes:
         files, kind: where they are, with the columns that each had when it was opened; and the kind of all of them.
         skipped: called with the numbers of lines that cannot be read.
+        known: Arrow's schemas of Parquet files with these columns, when they were last looked at.
     """
 
     files: tuple[File, ...]
     kind: FileKind
     skipped: Skipped = ignored
+    known: list[Any] = field(default_factory=list[Any])
 
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
@@ -345,16 +346,18 @@ class FileSource(Source):
 
     def parquet(self, columns: Sequence[Column]) -> tuple[str, ...] | None:
         """See `Source`."""
-        paths, held = tuple(os.path.abspath(file.path) for file in self.files), [file.columns for file in self.files]
-        if self.kind is not FileKind.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
+        paths = tuple(os.path.abspath(file.path) for file in self.files)
+        if self.kind is not FileKind.PARQUET or _PATTERN.search("".join(paths)):
             return None
         try:
             schemas = [pq.read_schema(path) for path in paths]
             types = {tuple(schema.field(column.name).type for column in columns) for schema in schemas}
         except (OSError, pa.ArrowException, KeyError):  # fields of structs have no column: they are streamed, too
             return None
+        if schemas != self.known and [*map(columns_of, schemas)] == [file.columns for file in self.files]:
+            self.known[:] = schemas
         # A file that was replaced since it was opened is left to the stream, which refuses it.
-        return paths if len(types) == 1 and list(map(columns_of, schemas)) == held else None
+        return paths if len(types) == 1 and schemas == self.known else None
 
 
 def _together(files: Sequence[File]) -> tuple[Column, ...]:

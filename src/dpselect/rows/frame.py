@@ -15,7 +15,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, Shown, describe, optional
-from dpselect.rows.columns import Column, Holds, check_names
+from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
 from dpselect.rows.duckdb.arrow import (
     BATCH_ROWS,
     RecordBatch,
@@ -28,9 +28,7 @@ from dpselect.rows.duckdb.arrow import (
     plain_batches,
     sliced,
 )
-from dpselect.rows.duckdb.connection import quoted
-from dpselect.rows.duckdb.scan import Source
-from dpselect.rows.failures import ASK, TranslatedErrors, changed, reading
+from dpselect.rows.duckdb.scan import Source, quoted
 
 _READERS = {
     ("deltalake", "DeltaTable"): "frame.of_delta",

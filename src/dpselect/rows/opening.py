@@ -23,14 +23,13 @@ from dpselect.errors import (
     typed,
 )
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Holds, candidate_kinds
+from dpselect.rows.columns import Column, Holds, TranslatedErrors, candidate_kinds, cut_off
 from dpselect.rows.duckdb.engine import Embedded
 from dpselect.rows.duckdb.scan import LINE, Source
-from dpselect.rows.failures import TranslatedErrors, cut_off
 from dpselect.rows.files import FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
 from dpselect.rows.lines import ignored
-from dpselect.rows.table import Table
+from dpselect.rows.statements import Engine
 from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.candidates import CONVERSIONS, Member, kind_of
 
@@ -41,7 +40,7 @@ _LONGEST_NAME = 200
 
 def open_table(
     source: object, *, table: object = None, memory_limit: int | None = None, format: Format | None = None
-) -> Table:
+) -> Engine:
     """The table behind `source`, given as to `dpselect.Dataset`; only headers, footers and schemas are read."""
     library = type(source).__module__.partition(".")[0]
     on_server, are_files = is_server(source), paths_of(source) is not None
@@ -55,7 +54,7 @@ def open_table(
     if on_server:
         from dpselect.rows.postgres import PostgresTable
 
-        return Table(PostgresTable(str(source), _checked_name(table)))
+        return PostgresTable(str(source), _checked_name(table))
     if are_files and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
         expected = "the path of a file, or a URL postgresql://user@host/database"
         hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
@@ -65,7 +64,7 @@ def open_table(
     if library == "pyspark":
         from dpselect.rows.spark import SparkFrame
 
-        return Table(SparkFrame(source))
+        return SparkFrame(source)
     with cut_off:
         if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not one inside it
             found: Source | None = of_delta(str(source))
@@ -74,14 +73,14 @@ def open_table(
     if found is not None:
         if format is not None and not isinstance(found, FileSource):
             format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
-        return Table(Embedded(found, memory_limit, format))
+        return Embedded(found, memory_limit, format)
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
     is_connection = library in ("psycopg", "psycopg2", "sqlalchemy")
     hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
     raise InvalidDataError("source", Shown(describe(source)), expected, hint)
 
 
-def origin_of(source: object, opened: Table | None, *, table: object = None) -> str:
+def origin_of(source: object, opened: Engine | None, *, table: object = None) -> str:
     """The identity of a table, as far as it is known without reading it; None was opened if there is no such file yet.
 
     The real path of a file or a glob; a server's URL without its password, and the name of the table; the id and the
@@ -95,7 +94,7 @@ def origin_of(source: object, opened: Table | None, *, table: object = None) -> 
         return real[0] if isinstance(source, str | Path) else repr(real)
     if opened is None:
         return ""
-    return opened.engine.source.origin if isinstance(opened.engine, Embedded) else opened.shown
+    return opened.source.origin if isinstance(opened, Embedded) else opened.shown
 
 
 def _checked_name(table: object) -> str:
@@ -110,7 +109,7 @@ def is_server(source: object) -> bool:
     return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
 
 
-def what_was_opened(source: object, opened: Table, *, table: object = None, name: object = None) -> dict[str, Any]:
+def what_was_opened(source: object, opened: Engine, *, table: object = None, name: object = None) -> dict[str, Any]:
     """The names of files without folders, or the name of a table, or the kind of a frame; and the columns' hash.
 
     Of a glob it is the last part of the pattern, because the name of a file that only a glob found might be a person's.
@@ -119,7 +118,7 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
     may want it to be called by another `name`.
     """
     named: dict[str, Any]
-    held = opened.engine.source if isinstance(opened.engine, Embedded) else None
+    held = opened.source if isinstance(opened, Embedded) else None
     if is_server(source):
         named = {"table": str(table)}
     elif (paths := paths_of(source)) is not None:
@@ -129,7 +128,7 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
     else:
         named = {"frame": opened.shown.strip("<>")}
     if held is None or held.has_header:
-        columns = [[column.name, column.holds.name.lower()] for column in opened.engine.columns]
+        columns = [[column.name, column.holds.name.lower()] for column in opened.columns]
         named["schema"] = sha256(json.dumps(columns, separators=(",", ":")).encode()).hexdigest()
     if name is None:
         return named
@@ -218,13 +217,11 @@ def _opened(source: Any, column: str) -> Source:
 
 def _rows_of_values(held: Source, named: Column) -> dict[Any, int]:
     """The first line or row with each value, by its number; of None: of those that have none."""
-    left_out, found, row = list[int](), dict[Any, int](), 0
-    for batch in held.counting(left_out.extend).batches([named, LINE] if held.has_lines else [named], ignored):
-        values, *lines = (each.to_pylist() for each in batch.columns)
-        for value, at in zip(values, *lines or [range(row, row + len(values))], strict=True):
+    left_out, found = list[int](), dict[Any, int]()
+    for read in held.counting(left_out.extend).numbered([named, LINE], ignored):
+        for value, at in zip(read[named].to_pylist(), read[LINE].to_pylist(), strict=True):
             is_missing = value != value or (named.holds is Holds.ANYTHING and not (value or "").strip())
             found.setdefault(None if is_missing else value, at)
-        row += len(values)
     if left_out:
         found[None] = min(*left_out, found.get(None, left_out[0]))
     return found

@@ -19,11 +19,10 @@ from dpselect.errors import (
     table_name,
     without_password,
 )
-from dpselect.rows.columns import Column, Holds, Progress, check_names
+from dpselect.rows.columns import Column, Holds, Progress, TranslatedErrors, changed, check_names, unanswered
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.connection import quoted
 from dpselect.rows.duckdb.engine import candidate_table
-from dpselect.rows.failures import TranslatedErrors, changed, unanswered
+from dpselect.rows.duckdb.scan import quoted
 from dpselect.rows.row_rules import BLANKS, Dialect, named_cells
 from dpselect.rows.statements import Engine, Found, Statement, one_by_one
 from dpselect.summaries import CandidateKind
@@ -191,7 +190,7 @@ class PostgresTable(Engine):
             while rows := cursor.fetchmany(100_000):
                 for kept, some in zip(found.values(), zip(*rows, strict=True), strict=True):
                     kept.extend(some)
-        return found if statement.named is None else {**found, "what": pa.array(found["what"])}
+        return {**found, "what": pa.array(found["what"])} if statement.named else found
 
 
 def _translated(connection: Any, url: str, say: Callable[[BaseException], SelectionError]) -> TranslatedErrors:

@@ -12,10 +12,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpselect.rows.columns import EXACT, Amount, Column, Holds
-from dpselect.summaries import CandidateKind
+from dpselect.rows.columns import EXACT, Column, Holds
+from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.domain import DAY_ZERO
 from dpselect.summaries.scans import BETWEEN_PARTS
 
@@ -53,22 +54,31 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value in `column`, in the type of the candidates; null if it has no value of this type.
+    """The value in `column`, in the type of the candidates that are `listed`; null if it has no value of this type.
 
-    If it is a name, which an answer may contain, null if it could be no candidate: for empty or long text, infinite or
-    rounded numbers, and dates before the year 1 or after 9999.
+    Without a list it is a name, which an answer may contain; null if it could be no candidate: for empty or long text,
+    infinite or rounded numbers, and dates before the year 1 or after 9999.
+
+    The value of a cross table is the text of all `parts`, which are values of columns; its own column is in no table.
     """
 
     column: Column
     kind: CandidateKind
-    is_name: bool = False
+    listed: PublicCandidates | None = None
+    parts: tuple[Value, ...] = ()
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a certificate says of a condition that it is one of those listed."""
+        return {"column": self.column.name, "values": None if self.listed is None else self.listed.words(whole=True)}
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number in `column` as the nearest double, or its date as a number of days; null if there is none."""
+    """The number in `column` as the nearest double, or its date as a number of `days`; null if there is none."""
 
     column: Column
+    days: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +92,41 @@ class Within:
     lower: int | float | None
     upper: int | float | None
 
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a certificate says of such a condition."""
+        return {"column": self.column.name, "between": [self.lower, self.upper]}
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """The whole number that a row adds to its candidate; rows without a number are left out.
+
+    The double nearest to the number in `column` is multiplied by the double nearest to `scale`, rounded to the nearest
+    whole number (half to even), and clipped to `lower` ... `upper`, whole numbers of scaled units within 2^31. All of
+    it is in double precision, so that every engine computes the same. A unit's sum is clipped to the same bounds.
+    """
+
+    column: Column
+    scale: Fraction
+    lower: int
+    upper: int
+
 
 RowValue = Unit | Value | Number | Within | Amount
 """A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
+
+Condition = Value | Within
+"""A public condition on a row: it has one of the values listed, or a number between two ends.
+
+It is decided by the row alone, before contributions are bounded: other rows are looked at by no question. Proof:
+``proofs/row_conditions.md``.
+"""
+
+
+def parts_of(value: RowValue) -> Sequence[RowValue]:
+    """The values of single columns that a value is made of."""
+    return value.parts if isinstance(value, Value) and value.parts else [value]
 
 
 class Dialect:
@@ -233,34 +275,36 @@ class Dialect:
 
 def named_cells(values: Mapping[str, RowValue]) -> tuple[dict[Column, str], dict[str, tuple[str, ...]]]:
     """New names for the columns of a table, whose own may be anything, and those that each value is read from."""
-    columns = dict.fromkeys(source for value in values.values() for source in value.column.sources)
-    names = {column: f"c{at}" for at, column in enumerate(columns)}
-    return names, {name: tuple(names[each] for each in value.column.sources) for name, value in values.items()}
+    names, cells = dict[Column, str](), dict[str, tuple[str, ...]]()
+    for name, value in values.items():
+        read = (each.column.of or each.column for each in parts_of(value))
+        cells[name] = tuple(names.setdefault(column, f"c{len(names)}") for column in read)
+    return names, cells
 
 
 def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
     """SQL for a value of a row, from SQL for the cell of its column; a cross table has `others`."""
-    if value.column.parts:
-        parts = zip(value.column.parts, (cell, *others), strict=True)
-        texts = [_part(rule(Value(column, kind), each, dialect), kind, dialect) for (column, kind), each in parts]
+    if isinstance(value, Value) and value.parts:
+        parts = zip(value.parts, (cell, *others), strict=True)
+        texts = [_part(rule(part, each, dialect), part.kind, dialect) for part, each in parts]
         return "(" + f" || '{BETWEEN_PARTS}' || ".join(texts) + ")"
     holds = Holds.ANYTHING if value.column.holds in dialect.arrive_as_text else value.column.holds
     match value:
         case Unit(column):
             key, known = unit_rule(column, cell, dialect)
             return f"CASE WHEN {known} THEN {key} END"
-        case Value(column, kind, is_name):
-            return (_name if is_name else _value)(cell, holds, kind, dialect)
-        case Number(column) if column.days:
+        case Value(_, kind, listed):
+            return (_name if listed is None else _value)(cell, holds, kind, dialect)
+        case Number(_, days) if days:
             # Before the year 1 or after 9999, the first or the last day of these.
             day = _value(cell, holds, CandidateKind.DATE, dialect)
             nearest = f"GREATEST({dialect.day(date.min)}, LEAST({dialect.day(date.max)}, {day}))"
-            days = dialect.days.format(nearest, dialect.day(DAY_ZERO))
-            days = dialect.cast(days, dialect.types[CandidateKind.NUMBER])
-            return f"CASE WHEN ({day}) IS NOT NULL THEN {days} END"  # else null becomes the first day
-        case Number(column):
+            number = dialect.days.format(nearest, dialect.day(DAY_ZERO))
+            number = dialect.cast(number, dialect.types[CandidateKind.NUMBER])
+            return f"CASE WHEN ({day}) IS NOT NULL THEN {number} END"  # else null becomes the first day
+        case Number():
             return _number(cell, holds, dialect)
-        case Within(column, lower, upper):
+        case Within(_, lower, upper):
             ends = [(sign, end) for sign, end in ((">=", lower), ("<=", upper)) if end is not None]
             inside = (_compared(cell, holds, *end, dialect) for end in ends)
             return f"CASE WHEN {' AND '.join(inside)} THEN 1 END"
@@ -269,7 +313,7 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
             # the largest number of a column leaves out comparisons, and sums in 64 bits; it cannot for GREATEST.
             clipped = f"CASE WHEN {cell} < {lower} THEN {lower} WHEN {cell} > {upper} THEN {upper} ELSE {cell} END"
             return dialect.cast(clipped, dialect.amount)
-        case Amount(column, scale, lower, upper):
+        case Amount(_, scale, lower, upper):
             number = _number(cell, holds, dialect)
             nearest = dialect.half_even.format(dialect.product(f"({number})", float(scale)))
             low, high = dialect.double(float(lower)), dialect.double(float(upper))

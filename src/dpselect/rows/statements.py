@@ -1,4 +1,4 @@
-"""What questions ask of rows: five statements, in the SQL that DuckDB, PostgreSQL and Spark share.
+"""What is asked of rows, and the one statement of SQL that finds it, which DuckDB, PostgreSQL and Spark share.
 
 A statement reads a few values of each row by the rules of `dpselect.rows.row_rules`: ``who``, the unit; ``part``, the
 group; ``what``, a candidate or a number. It bounds what each unit contributes; what has to be chosen is chosen by lots.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,18 @@ from numpy.typing import NDArray
 
 from dpselect import summaries
 from dpselect.formats import Format
-from dpselect.rows.columns import Amount, Column, Condition, Grouping, Progress, check_match, check_numeric
-from dpselect.rows.row_rules import Dialect, Number, RowValue, Unit, Value, Within, rule, unit_rule
-from dpselect.summaries import CandidateKind, CountsOf, NamesOf, PublicCandidates, PublicCondition, TotalsOf, ValuesIn
+from dpselect.rows.columns import Column, Progress
+from dpselect.rows.row_rules import Amount, Condition, Dialect, Number, RowValue, Unit, Value, Within, rule, unit_rule
+from dpselect.summaries import (
+    CandidateKind,
+    CountsOf,
+    NamesOf,
+    PublicCandidates,
+    PublicCondition,
+    Scan,
+    TotalsOf,
+    ValuesIn,
+)
 
 Found = Mapping[str, Any]  # the columns of a result as NumPy arrays; ``what`` of names as an Arrow array
 PLACE = CandidateKind.INTEGER  # the kind of a position in a public list
@@ -27,6 +37,37 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 MOST_PLACES = 62  # the bits of a whole number of 64 bits, >= 0, with one to spare
 _MOST_TOGETHER = 960  # places, about, that are counted by one statement: engines have a largest number of columns
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the rows of a table, whose columns are checked.
+
+    Attributes:
+        scan: what is to be found.
+        unit, column: whom a row belongs to, and what the scan is about.
+        number: the column of amounts, numbers or dates, if the scan needs one.
+        part: the group of a row, one of those listed; None: all rows are in one.
+        max_groups_per_unit: in how many of the groups that its usable rows have a unit counts; every set is equally
+            likely. Proof: ``proofs/groups.md``.
+    """
+
+    scan: Scan
+    unit: Column
+    column: Column
+    number: Column | None = None
+    part: Value | None = None
+    max_groups_per_unit: int = 1
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return 1 if self.part is None or self.part.listed is None else len(self.part.listed)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a unit can be in more groups than it may."""
+        return self.max_groups_per_unit < self.groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +93,25 @@ class Statement:
 
     Attributes:
         reads: what is read from each row, by name; ``who`` is the unit. Rows without one of them are left out.
-        lists: the public lists that some of these have to be in, by the same names; see `tables`.
         body: the SQL, from SQL for the rows with ``who``, and with places instead of listed values.
-        summary: what the result means.
-        parts: for a cross table, the lists of its columns.
-        named: the kind of the values ``what`` that come from rows and are returned, if any.
+        summary: what the result means: of each question that it answers a list with an entry for each group.
+        named: whether the values ``what`` come from rows and are returned.
         places: what it counts, if it can be asked `together` with others.
         reads_all: whether rows are left out that have not all that is read; else what is not there is null.
     """
 
     reads: Mapping[str, RowValue]
-    lists: Mapping[str, PublicCandidates] = field(default_factory=dict[str, PublicCandidates])
     body: Callable[[Dialect, str], str]
-    summary: Callable[[Found], Any]
-    parts: tuple[PublicCandidates, ...] = ()
-    named: CandidateKind | None = None
+    summary: Callable[[Found], list[list[Any]]]
+    named: bool = False
     places: Places | None = None
     reads_all: bool = True
+
+    @property
+    def lists(self) -> dict[str, PublicCandidates]:
+        """The public lists that some of what is read has to be in, by the same names."""
+        values = {name: each for name, each in self.reads.items() if isinstance(each, Value)}
+        return {name: each.listed for name, each in values.items() if each.listed is not None}
 
     @property
     def tables(self) -> dict[str, PublicCandidates]:
@@ -86,8 +129,8 @@ class Statement:
             read.append(f"{rule(value, cell, dialect, *others)} AS {name}")
         shown = f"SELECT {', '.join(read)} FROM {table} WHERE {known}"
         selected, joins, needed = ["who"], "", list[str]()
-        for name in values:
-            listed, is_condition = self.lists.get(name), name.startswith(_CONDITION)
+        for name, value in values.items():
+            listed, is_condition = value.listed if isinstance(value, Value) else None, name.startswith(_CONDITION)
             if listed is None:
                 place, need = f"shown.{name}", f"shown.{name} IS NOT NULL"
             elif is_interval(listed):
@@ -104,7 +147,7 @@ class Statement:
             elif need and listed is not None:
                 place = f"CASE WHEN {need} THEN {place} END"
             if not is_condition:
-                selected.append(f"{place if listed is None else dialect.place(place, len(listed))} AS {name}")
+                selected.append(f"{place if listed is None else dialect.place(place, len(listed.values))} AS {name}")
         where = f" WHERE {' AND '.join(needed)}" if needed else ""
         return self.body(dialect, f"SELECT {', '.join(selected)} FROM ({shown}) AS shown{joins}{where}")
 
@@ -152,52 +195,94 @@ def is_interval(listed: PublicCandidates) -> bool:
     return isinstance(listed.values, range) and listed.values.step == 1
 
 
-def count(scan: CountsOf, *, unit: Column, column: Column, grouping: Grouping | None = None) -> Statement:
-    """How many units have each candidate. Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``."""
-    candidates, most = scan.candidates, scan.max_values_per_unit
-    most = None if most is None or most >= len(candidates) else most
-    keys = [*_parts(grouping), "what"]
+def statement_of(asked: Asked) -> Statement:
+    """The statement that finds what is asked, and bounds what each unit contributes."""
+    groups, reads, parts = asked.groups, dict[str, RowValue](who=Unit(asked.unit)), list[str]()
+    if asked.part is not None:
+        reads["part"], parts = asked.part, ["part"]
+    match asked.scan:
+        case CountsOf(candidates, most):
+            number = len(candidates.values)
+            most = None if most is None or most >= number else most
+            reads["what"] = Value(asked.column, candidates.kind, candidates)
+            return Statement(
+                reads=reads,
+                body=partial(_counted, asked, [*parts, "what"], most, PLACE),
+                summary=lambda found: [[*map(summaries.CandidateTotals, _tabulated(found, groups, number))]],
+                places=_places(asked, groups, number, most),
+            )
+        case PublicCondition(candidates, _, is_date, between):
+            if candidates is not None:
+                reads["what"] = Value(asked.column, candidates.kind, candidates)
+            if (column := asked.number) is not None:
+                reads["number"] = Number(column, is_date) if between is None else Within(column, *between)
+            return Statement(
+                reads=reads,
+                body=partial(_counted, asked, parts, None, PLACE),
+                summary=lambda found: [_tabulated(found, groups, 1)[:, 0].tolist()],
+                places=_places(asked, groups, 1, None),
+            )
+        case NamesOf(kind, most):
+            reads["what"] = Value(asked.column, kind)
 
-    def body(dialect: Dialect, rows: str) -> str:
-        if most is not None:
-            return _numbered(_few_values(dialect, rows, grouping, PLACE, most), keys)
-        once = f"SELECT DISTINCT who, {', '.join(keys)} FROM ({rows}) AS matched"
-        return _numbered(_within_groups(dialect, once, grouping), keys)
+            def names(found: Found) -> list[list[Any]]:
+                values, counts = found["what"], np.array(found["number"], np.int64)
+                taken = [(values.take(some) if groups > 1 else values, some) for some in _of_groups(found, groups)]
+                return [[summaries.NameCounts(few, counts[some], kind=kind) for few, some in taken]]
 
-    return Statement(
-        **_reads(unit, grouping, what=(column, candidates)),
-        body=body,
-        summary=lambda found: [summaries.CandidateTotals(each) for each in _tabulated(found, candidates, grouping)],
-        places=_places(grouping, len(candidates.values), most),
-    )
+            return Statement(
+                reads=reads, body=partial(_counted, asked, [*parts, "what"], most, kind), summary=names, named=True
+            )
+        case TotalsOf(clip, candidates):
+            reads["added"] = amount = Amount(asked.number or asked.column, clip.scale, clip.lower, clip.upper)
+            keys, places = parts, 1
+            if candidates is not None:
+                reads["what"], keys = Value(asked.column, candidates.kind, candidates), [*parts, "what"]
+                places = len(candidates.values)
+            return Statement(
+                reads=reads,
+                body=partial(_summed, asked, keys, amount),
+                summary=lambda found: [[*map(summaries.CandidateTotals, _tabulated(found, groups, places))]],
+            )
+        case ValuesIn(domain, most):
+            reads["what"] = Number(asked.number or asked.column, domain.dated)
+            about: dict[str, Any] = {"domain": domain, "max_rows_per_unit": most}
+
+            def values(found: Found) -> list[list[Any]]:
+                numbers = np.asarray(found["value"], np.float64)
+                return [[summaries.UnitValues(numbers[some], **about) for some in _of_groups(found, groups)]]
+
+            return Statement(reads=reads, body=partial(_gathered, asked, parts, asked.scan), summary=values)
 
 
-def total(
-    scan: TotalsOf, *, unit: Column, column: Column, number: Column, grouping: Grouping | None = None
-) -> Statement:
-    """Sums of the units' clipped amounts, for each candidate or in all. Proof: ``proofs/clipped_sums.md``.
+def _counted(
+    asked: Asked, keys: Sequence[str], most: int | None, kind: CandidateKind, dialect: Dialect, rows: str
+) -> str:
+    """How many units have each of the keys; of ``what``, the last of them, each unit has so many at most.
+
+    Proofs: ``proofs/counting.md``, ``proofs/groups.md``, ``proofs/usable_units.md``; of names that come from rows
+    ``proofs/unknown_candidates.md``, claim 1.
+    """
+    if most is None:
+        once = f"SELECT DISTINCT {', '.join(['who', *keys])} FROM ({rows}) AS matched"
+        return _numbered(_within_groups(dialect, once, asked), keys)
+    if asked.chooses:
+        rows = _within_groups(dialect, f"SELECT DISTINCT who, part, what FROM ({rows}) AS matched", asked)
+    return _numbered(dialect.chosen(f"({rows}) AS matched", ["who", *keys[:-1]], "what", kind, most=most), keys)
+
+
+def _summed(asked: Asked, keys: Sequence[str], amount: Amount, dialect: Dialect, rows: str) -> str:
+    """Sums of the units' clipped amounts, for each of the keys. Proof: ``proofs/clipped_sums.md``.
 
     All sums are of whole numbers, so that their order does not matter.
     """
-    candidates, amount = scan.candidates, Amount(number, scan.clip.scale, scan.clip.lower, scan.clip.upper)
-    matched = None if candidates is None else (column, candidates)
-    check_numeric(number)
-    keys = [*_parts(grouping), *([] if matched is None else ["what"])]
-
-    def body(dialect: Dialect, rows: str) -> str:
-        whose = ", ".join(["who", *keys])
-        units = f"SELECT {whose}, sum(added) AS added FROM ({rows}) AS matched GROUP BY {whose}"
-        clipped = f"LEAST({dialect.whole(amount.upper)}, added)"
-        if amount.lower < 0:  # else no row adds less than the lower bound, and a unit here has a row
-            clipped = f"GREATEST({dialect.whole(amount.lower)}, {clipped})"
-        summed = saturated(f"COALESCE(sum({clipped}), 0)", dialect)
-        return _numbered(_within_groups(dialect, units, grouping), keys, summed)
-
-    return Statement(
-        **_reads(unit, grouping, added=amount, what=matched),
-        body=body,
-        summary=lambda found: [summaries.CandidateTotals(each) for each in _tabulated(found, candidates, grouping)],
-    )
+    whose = ", ".join(["who", *keys])
+    units = f"SELECT {whose}, sum(added) AS added FROM ({rows}) AS matched GROUP BY {whose}"
+    clipped = f"LEAST({dialect.whole(amount.upper)}, added)"
+    if amount.lower < 0:  # else no row adds less than the lower bound, and a unit here has a row
+        clipped = f"GREATEST({dialect.whole(amount.lower)}, {clipped})"
+    summed = saturated(f"COALESCE(sum({clipped}), 0)", dialect)
+    return _numbered(_within_groups(dialect, units, asked), keys, summed)
 
 
 def saturated(number: str, dialect: Dialect) -> str:
@@ -206,126 +291,21 @@ def saturated(number: str, dialect: Dialect) -> str:
     return f"CAST(GREATEST({low}, LEAST({high}, {number})) AS BIGINT)"
 
 
-def gather(scan: ValuesIn, *, unit: Column, column: Column, grouping: Grouping | None = None) -> Statement:
+def _gathered(asked: Asked, parts: Sequence[str], scan: ValuesIn, dialect: Dialect, rows: str) -> str:
     """Numbers clipped into the domain, at most so many of each unit in each group. Proof: ``proofs/unit_values.md``."""
-    check_numeric(column)
-    domain, parts = scan.domain, _parts(grouping)
-
-    def body(dialect: Dialect, rows: str) -> str:
-        few = dialect.few_rows(_within_groups(dialect, rows, grouping), ["who", *parts], scan.max_rows_per_unit)
-        low, high = dialect.double(domain.lower), dialect.double(domain.upper)
-        clipped = f"GREATEST({low}, LEAST({high}, what)) AS value"
-        return f"SELECT {', '.join([*parts, clipped])} FROM ({few}) AS few"
-
-    def summary(found: Found) -> list[summaries.UnitValues]:
-        values = np.asarray(found["value"], np.float64)
-        each_group = [slice(None)] if grouping is None else _of_groups(found, grouping)
-        about: dict[str, Any] = {"domain": domain, "max_rows_per_unit": scan.max_rows_per_unit}
-        return [summaries.UnitValues(values[some], **about) for some in each_group]
-
-    return Statement(**_reads(unit, grouping, what=Number(column)), body=body, summary=summary)
+    few = dialect.few_rows(_within_groups(dialect, rows, asked), ["who", *parts], scan.max_rows_per_unit)
+    low, high = dialect.double(scan.domain.lower), dialect.double(scan.domain.upper)
+    clipped = f"GREATEST({low}, LEAST({high}, what)) AS value"
+    return f"SELECT {', '.join([*parts, clipped])} FROM ({few}) AS few"
 
 
-def units(
-    scan: PublicCondition, *, unit: Column, column: Column, number: Column | None, grouping: Grouping | None = None
-) -> Statement:
-    """How many units have a row that a question can use: with a `number`, if one is given.
-
-    Proof: ``proofs/usable_units.md``.
-    """
-    matched, value = None if scan.candidates is None else (column, scan.candidates), None
-    if number is not None:
-        check_numeric(number)
-        value = Number(number) if scan.between is None else Within(number, *scan.between)
-    parts = _parts(grouping)
-
-    def body(dialect: Dialect, rows: str) -> str:
-        once = f"SELECT DISTINCT {', '.join(['who', *parts])} FROM ({rows}) AS matched"
-        return _numbered(_within_groups(dialect, once, grouping), parts)
-
-    def summary(found: Found) -> list[int]:
-        return _tabulated(found, None, grouping)[:, 0].tolist()
-
-    read = _reads(unit, grouping, what=matched, number=value)
-    return Statement(**read, body=body, summary=summary, places=_places(grouping, 1, None))
-
-
-def names(scan: NamesOf, *, unit: Column, column: Column, grouping: Grouping | None = None) -> Statement:
-    """How many units have each value that occurs. Proof: ``proofs/unknown_candidates.md``, claim 1."""
-    kind, keys = scan.kind, [*_parts(grouping), "what"]
-    check_match(column, kind, argument="kind")
-
-    def body(dialect: Dialect, rows: str) -> str:
-        return _numbered(_few_values(dialect, rows, grouping, kind, scan.max_values_per_unit), keys)
-
-    def summary(found: Found) -> list[summaries.NameCounts]:
-        values, counts = found["what"], np.array(found["number"], np.int64)
-        each_group = [np.arange(counts.size)] if grouping is None else _of_groups(found, grouping)
-        return [summaries.NameCounts(values.take(some), counts[some], kind=kind) for some in each_group]
-
-    read = _reads(unit, grouping, what=Value(column, kind, is_name=True))
-    return Statement(**read, body=body, summary=summary, named=kind)
-
-
-def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
-    """The same of those rows alone that meet the conditions. Proof: ``proofs/row_conditions.md``."""
-    reads, lists = dict(statement.reads), dict(statement.lists)
-    for at, each in enumerate(conditions):
-        name = f"{_CONDITION}{at}"
-        if each.listed is None:
-            reads[name] = Within(each.column, *each.between)
-        else:
-            reads[name], lists[name] = Value(each.column, each.listed.kind), each.listed
-    return replace(statement, reads=reads, lists=lists)
-
-
-def _reads(
-    unit: Column, grouping: Grouping | None, **read: RowValue | tuple[Column, PublicCandidates] | None
-) -> dict[str, Any]:
-    """What a statement reads, and the lists in it: the unit, the group, and values or lists that a question needs."""
-    reads, lists = dict[str, RowValue](who=Unit(unit)), dict[str, PublicCandidates]()
-    groups = None if grouping is None else (grouping.column, grouping.groups)
-    for name, each in {"part": groups, **read}.items():
-        if isinstance(each, tuple):
-            column, listed = each
-            check_match(column, listed.kind)
-            reads[name], lists[name] = Value(column, listed.kind), listed
-        elif each is not None:
-            reads[name] = each
-    return {"reads": reads, "lists": lists, "parts": () if grouping is None else grouping.listed}
-
-
-def _parts(grouping: Grouping | None) -> list[str]:
-    return [] if grouping is None else ["part"]
-
-
-def _chooses(grouping: Grouping | None) -> bool:
-    """Whether a unit can be in more groups than it may."""
-    return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
-
-
-def _places(grouping: Grouping | None, candidates: int, most: int | None) -> Places | None:
-    groups = 1 if grouping is None else len(grouping.groups)
-    apart = grouping is not None and (_chooses(grouping) or grouping.listed or most == 1)
-    few = groups * candidates <= MOST_PLACES and most in (None, 1) and not apart
-    return Places(groups, candidates, is_one=most == 1) if few else None
-
-
-def _within_groups(dialect: Dialect, rows: str, grouping: Grouping | None) -> str:
+def _within_groups(dialect: Dialect, rows: str, asked: Asked) -> str:
     """The rows, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
-    if grouping is None or not _chooses(grouping):
+    if asked.part is None or not asked.chooses:
         return rows
-    few = dialect.chosen("several", ["who"], "part", PLACE, most=grouping.max_groups_per_unit)
+    few = dialect.chosen("several", ["who"], "part", PLACE, most=asked.max_groups_per_unit)
     both = "several.who = few.who AND several.part = few.part"
     return f"WITH several AS {dialect.materialized}({rows}) SELECT several.* FROM several JOIN ({few}) AS few ON {both}"
-
-
-def _few_values(dialect: Dialect, rows: str, grouping: Grouping | None, kind: CandidateKind, most: int) -> str:
-    """At most so many values of each unit, in each of the groups chosen for it."""
-    if _chooses(grouping):
-        different = f"SELECT DISTINCT who, part, what FROM ({rows}) AS matched"
-        rows = _within_groups(dialect, different, grouping)
-    return dialect.chosen(f"({rows}) AS matched", ["who", *_parts(grouping)], "what", kind, most=most)
 
 
 def _numbered(rows: str, keys: Sequence[str], number: str = "CAST(count(*) AS BIGINT)") -> str:
@@ -334,34 +314,43 @@ def _numbered(rows: str, keys: Sequence[str], number: str = "CAST(count(*) AS BI
     return f"SELECT {', '.join([*keys, f'{number} AS number'])} FROM ({rows}) AS counted{by}"
 
 
-def _tabulated(found: Found, candidates: PublicCandidates | None, grouping: Grouping | None) -> NDArray[np.int64]:
-    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``.
-
-    Without candidates there is one number for each group.
-    """
-    places = 1 if candidates is None else len(candidates)
-    table = np.zeros((1 if grouping is None else len(grouping.groups), places), np.int64)
-    numbers = np.asarray(found["number"], np.int64)
+def _tabulated(found: Found, groups: int, places: int) -> NDArray[np.int64]:
+    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, places)``."""
+    table, numbers = np.zeros((groups, places), np.int64), np.asarray(found["number"], np.int64)
     first = np.zeros(numbers.size, np.int64)
     parts, what = (np.asarray(found.get(name, first), np.int64) for name in ("part", "what"))
     table[parts, what] = numbers
     return table
 
 
-def _of_groups(found: Found, grouping: Grouping) -> list[NDArray[np.int64]]:
+def _of_groups(found: Found, groups: int) -> Sequence[Any]:
     """Which rows of a result are about each group."""
+    if groups == 1:
+        return [slice(None)]
     parts = np.asarray(found["part"], np.int64)
-    ends = np.cumsum(np.bincount(parts, minlength=len(grouping.groups)))
+    ends = np.cumsum(np.bincount(parts, minlength=groups))
     return np.split(np.argsort(parts, kind="stable"), ends[:-1])
 
 
-def batches(asked: Sequence[Statement]) -> list[list[int]]:
-    """Which statements are asked `together`, by their numbers: those with few places, others alone."""
+def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
+    """The same of those rows alone that meet the conditions. Proof: ``proofs/row_conditions.md``."""
+    met = {f"{_CONDITION}{at}": each for at, each in enumerate(conditions)}
+    return replace(statement, reads={**statement.reads, **met})
+
+
+def _places(asked: Asked, groups: int, candidates: int, most: int | None) -> Places | None:
+    apart = asked.part is not None and (asked.chooses or asked.part.parts or most == 1)
+    few = groups * candidates <= MOST_PLACES and most in (None, 1) and not apart
+    return Places(groups, candidates, is_one=most == 1) if few else None
+
+
+def batched(asked: Sequence[Statement]) -> list[tuple[list[int], Statement]]:
+    """What to send, with the numbers of the statements that it answers: those with few places are asked `together`."""
     found, number = dict[tuple[int, int], list[int]](), 0
     for at, each in enumerate(asked):
         number += 0 if each.places is None else each.places.number
         found.setdefault((at, -1) if each.places is None else (-1, number // _MOST_TOGETHER), []).append(at)
-    return [*found.values()]
+    return [(batch, together([asked[at] for at in batch])) for batch in found.values()]
 
 
 def together(asked: Sequence[Statement]) -> Statement:
@@ -371,24 +360,19 @@ def together(asked: Sequence[Statement]) -> Statement:
     has bits; one that chooses a place of each unit has a word for itself. The result is how many units have each bit,
     and a summary for each statement. Proof that it finds what each finds alone: ``proofs/one_pass.md``.
     """
-    first = asked[0]
+    first, places = asked[0], [each.places for each in asked if each.places is not None]
     if len(asked) == 1 and (first.places is None or first.places.number == 1):  # a single place needs no bits
-
-        def alone(found: Found) -> list[Any]:
-            return [first.summary(found)]
-
-        return replace(first, summary=alone)
-    reads: dict[str, RowValue] = {"who": first.reads["who"]}
-    lists: dict[str, PublicCandidates] = {}
-    places = [each.places for each in asked if each.places is not None]
-    for at, each in enumerate(asked):
-        reads |= {f"{name}{at}": value for name, value in each.reads.items() if name != "who"}
-        lists |= {f"{name}{at}": listed for name, listed in each.lists.items()}
+        return first
+    others = [
+        {f"{name}{at}": value for name, value in each.reads.items() if name != "who"} for at, each in enumerate(asked)
+    ]
 
     def body(dialect: Dialect, rows: str) -> str:
         words, shared, counts, used = list[str](), list[list[str]](), list[str](), MOST_PLACES
-        for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
-            is_read, place = _is_read(each, at), _place(of_it, at)
+        for at, (read, of_it) in enumerate(zip(others, places, strict=True)):
+            is_read = " AND ".join(f"{name} IS NOT NULL" for name in read) or "1 = 1"
+            terms = [f"part{at} * {of_it.candidates}"] if of_it.groups > 1 else []
+            place = " + ".join([*terms, *([f"what{at}"] if of_it.candidates > 1 else [])]) or "0"
             if of_it.is_one:
                 word, first_bit = f"one{at}", 0
                 words.append(f"{dialect.one_bit(['who'], f'CASE WHEN {is_read} THEN {place} END')} AS {word}")
@@ -411,17 +395,8 @@ def together(asked: Sequence[Statement]) -> Statement:
         for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
             part, what = np.divmod(np.arange(of_it.number), of_it.candidates)
             numbers = [np.asarray(found[f"n{at}_{bit}"])[0] for bit in range(of_it.number)]
-            found_of.append(each.summary({"part": part, "what": what, "number": numbers}))  # as if it were alone
+            found_of += each.summary({"part": part, "what": what, "number": numbers})  # as if it were alone
         return found_of
 
-    return Statement(reads=reads, lists=lists, body=body, summary=summary, reads_all=len(asked) == 1)
-
-
-def _place(places: Places, at: int) -> str:
-    """SQL for the place of a row that has all that is read."""
-    terms = [f"part{at} * {places.candidates}"] if places.groups > 1 else []
-    return " + ".join([*terms, *([f"what{at}"] if places.candidates > 1 else [])]) or "0"
-
-
-def _is_read(statement: Statement, at: int) -> str:
-    return " AND ".join(f"{name}{at} IS NOT NULL" for name in statement.reads if name != "who") or "1 = 1"
+    reads = {"who": first.reads["who"]} | {name: value for read in others for name, value in read.items()}
+    return Statement(reads=reads, body=body, summary=summary, reads_all=len(asked) == 1)

@@ -8,85 +8,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from dpselect import summaries
 from dpselect.checks import function
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.formats import Format
-from dpselect.privacy import EACH_ROW, is_each_row
-from dpselect.rows import columns, statements
-from dpselect.rows.columns import Column, Condition, Grouping, Holds, Progress
-from dpselect.rows.duckdb.cells import compared
-from dpselect.rows.failures import cut_off
-from dpselect.rows.statements import Engine, Statement, batches, filtered, together
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups, Scan
+from dpselect.privacy import is_each_row
+from dpselect.rows import columns
+from dpselect.rows.columns import Column, Holds, cut_off
+from dpselect.rows.duckdb.scan import compared
+from dpselect.rows.row_rules import Condition, Value, Within
+from dpselect.rows.statements import Asked, Engine, Statement, batched, filtered, statement_of
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicGroups, Scan
 from dpselect.summaries.scans import ends_of
-
-Asked = Callable[[], Statement]  # a function of `dpselect.rows.statements`, with what it is asked with
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Table:
-    """One table of one engine, of which only those rows are looked at that meet all conditions."""
-
-    engine: Engine
-    conditions: tuple[Condition, ...] = ()
-
-    @property
-    def shown(self) -> str:
-        return self.engine.shown
-
-    def column(self, name: object, *, argument: str = "column") -> Column:
-        """The column called `name`."""
-        with cut_off:
-            found = columns.find_column(self.engine.columns, name, argument=argument, listed=self.engine.listed)
-            return found.as_dates if self.engine.format is not None and self.engine.format.as_date else found
-
-    def unit(self, name: object) -> Column:
-        """The column called `name`, if its type can identify units."""
-        with cut_off:
-            return columns.unit_of(self.engine.columns, name, listed=self.engine.listed)
-
-    def filtered(self, conditions: tuple[Condition, ...]) -> Table:
-        """The same table with more conditions."""
-        return replace(self, conditions=(*self.conditions, *conditions))
-
-    def answers(self, asked: Sequence[Asked], progress: Progress | None = None) -> list[list[Any]]:
-        """The summaries of all statements, over the same rows: of each a list with an entry for each group, or one."""
-        written = [each() for each in asked]
-        batched = batches(written)
-        sent = [together([written[at] for at in batch]) for batch in batched]
-        if self.conditions:
-            sent = [filtered(each, self.conditions) for each in sent]
-        if self.engine.format is not None:
-            sent = [_compared(each, self.engine.format) for each in sent]
-        found = self.engine.answers(sent, progress)
-        answers: dict[int, list[Any]] = {}
-        with cut_off:
-            for batch, each, of_them in zip(batched, sent, found, strict=True):
-                answers |= zip(batch, each.summary(of_them), strict=True)
-        return [answers[at] for at in range(len(written))]
 
 
 class Rows:
-    """A table with its unit column. Every column that a question uses is checked here first.
+    """A table of an engine with its unit column. Every column that a question uses is checked here first.
 
     Args:
-        table: a `Table`, or an `UnopenedTable`.
+        engine: what holds the rows. None if questions are only planned: then any name is a column, of missing values,
+            which fit all.
         origin: the name of the table in a ledger; see `dpselect.rows.opening.origin_of`.
         unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
-        format: how cells of text are written, if that was declared.
+        format: how cells of text are written, if that was declared; of an engine it is known.
         named: what certificates say of the table; see `dpselect.rows.opening`.
     """
 
-    __slots__ = ("conditions", "format", "named", "origin", "progress", "table", "unit", "unit_column")
+    __slots__ = ("_columns", "conditions", "engine", "format", "named", "origin", "progress", "unit", "unit_column")
 
     def __init__(
         self,
-        table: Any,
+        engine: Engine | None,
         *,
         origin: str,
         unit: object,
@@ -94,10 +49,11 @@ class Rows:
         format: Format | None = None,
         named: Mapping[str, Any] | None = None,
     ) -> None:
-        self.table, self.format, self.origin = table, format, origin
+        self.engine, self.origin, self.format = engine, origin, format if engine is None else engine.format
         self.named: Mapping[str, Any] = {} if named is None else named
-        self.conditions: tuple[Condition, ...] = ()
-        self.unit_column = table.unit(unit)
+        self.conditions: tuple[Condition, ...] = ()  # only rows that meet all of them are looked at
+        with cut_off:
+            self.unit_column, self._columns = _looked_at(engine, unit, self.format)
         self.unit = self.unit_column.shown
         self.progress = checked_progress(progress)
 
@@ -115,7 +71,7 @@ class Rows:
             except InvalidParameterError as bad:
                 raise type(bad)(bad.name, bad.got, f"for {name}: {bad.expected}", bad.hint) from None
         seen = copy(self)
-        seen.table, seen.conditions = self.table.filtered(found), (*self.conditions, *found)
+        seen.conditions = (*self.conditions, *found)
         return seen
 
     def _met(self, column: Column, given: object) -> Condition:
@@ -130,7 +86,7 @@ class Rows:
                 raise InvalidParameterError("where", Shown(f"<{len(ends)} ends>"), expected)
             if not summaries.are_dates(ends):
                 columns.check_numeric(column, argument="where")
-                return Condition(column, None, ends_of((ends[0], ends[1])))
+                return Within(column, *ends_of((ends[0], ends[1])))
             try:
                 listed = summaries.public_dates(None, bounds=ends)
             except InvalidParameterError as bad:
@@ -138,15 +94,16 @@ class Rows:
         if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
             raise InvalidCandidatesError("where", Shown(f"<{len(listed):,} values>"), f"at most {MOST_VALUES:,}")
         self.check_listed(column, listed, argument="where")
-        return Condition(column, listed)
+        return Value(column, listed.kind, listed)
 
     @property
     def shown(self) -> str:
-        return self.table.shown
+        """What errors and ``repr`` call it."""
+        return "<no table>" if self.engine is None else self.engine.shown
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
         """The kinds of candidates that the type of `column` can match; empty if it has no type."""
-        return columns.candidate_kinds(self.table.column(column))
+        return columns.candidate_kinds(self._column(column))
 
     def is_whole(self, column: str, /) -> bool:
         """Whether the type of a column of numbers is an integer type; other columns are refused."""
@@ -161,28 +118,63 @@ class Rows:
 
     def check(self, column: str, *, argument: str = "column") -> Column:
         """The column that a question names, or `InvalidDataError`."""
-        found = self.table.column(column, argument=argument)
+        found = self._column(column, argument)
         if found == self.unit_column:
             hint = "Every value of the unit column belongs to one unit only."
             raise InvalidDataError(argument, Shown(repr(found.name)), "another column than the unit", hint)
+        return found
+
+    def _column(self, name: object, argument: str = "column") -> Column:
+        found = self._columns.get(name) if isinstance(name, str) else None
+        if found is None and self.engine is None and isinstance(name, str):
+            return Column(name, Holds.NOTHING)
+        if found is None:
+            with cut_off:
+                listed = self.engine is None or self.engine.listed
+                raise columns.not_found([*self._columns], name, argument=argument, listed=listed)
         return found
 
     def of(self, column: str | None) -> ColumnRows:
         """The rows, read for a question about `column`, or `InvalidDataError`; None: about the units alone."""
         return ColumnRows(self, self.unit_column if column is None else self.check(column))
 
+    def answers(self, asked: Sequence[Asked]) -> list[list[Any]]:
+        """The summaries of all that is asked, over the same rows: of each a list with an entry for each group."""
+        assert self.engine is not None, "questions about no table are only planned"
+        batches = batched([statement_of(each) for each in asked])
+        sent = [each for _, each in batches]
+        if self.conditions:
+            sent = [filtered(each, self.conditions) for each in sent]
+        if self.format is not None:
+            sent = [as_compared(each, self.format) for each in sent]
+        found = self.engine.answers(sent, self.progress)
+        answers: dict[int, list[Any]] = {}
+        with cut_off:
+            for (batch, each), of_them in zip(batches, found, strict=True):
+                answers |= zip(batch, each.summary(of_them), strict=True)
+        return [answers[at] for at in range(len(asked))]
+
     def check_listed(self, column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that no value of the column could equal, or that a neighbour could."""
         columns.check_match(column, listed.kind, argument=argument)
-        self.check_compared(listed, argument=argument)
+        if self.format is not None:
+            self.check_compared(listed, argument=argument)
         if listed.kind is CandidateKind.NUMBER:
             largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
             columns.check_near(column, largest, argument="by" if argument == "groups" else "column")
 
     def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that the declared format makes the same."""
-        if self.format is not None:
-            compared(members, self.format, argument=argument)
+        compared(members, self.format, argument=argument)
+
+
+def _looked_at(engine: Engine | None, unit: object, format: Format | None) -> tuple[Column, dict[str, Column]]:
+    """The unit column, and all columns by their names, which may be somebody's row: no frame that is left has them."""
+    planned = Column("" if is_each_row(unit) else str(unit), Holds.NOTHING)
+    found, listed = ((planned,), True) if engine is None else (engine.columns, engine.listed)
+    as_dates = format is not None and format.as_date
+    known = {each.name: each.as_dates if as_dates else each for each in found}
+    return columns.unit_of(found, unit, listed=listed), known
 
 
 def checked_progress(progress: Callable[[float], None] | None) -> Callable[[float], None] | None:
@@ -198,83 +190,58 @@ class ColumnRows:
     rows: Rows
     column: Column
 
-    def statement(self, scan: Scan, groups: PublicGroups | None) -> Asked:
-        """The statement that answers a scan, in each group. Its columns are checked; no row is read."""
+    def asked(self, scan: Scan, groups: PublicGroups | None) -> Asked:
+        """A scan of the rows, in each group, if the types of its columns allow it. No row is read."""
         rows, column, unit = self.rows, self.column, self.rows.unit_column
-        listed: PublicCandidates | None = None
+        listed, argument, name, near = None, "candidates", "column", list[Any]()
+        number, is_date = None, False
         match scan:
             case summaries.CountsOf(listed, _, argument):
-                rows.check_listed(column, listed, argument=argument)
-                asked = partial(statements.count, replace(scan, max_values_per_unit=None) if unit.each_row else scan)
+                scan = replace(scan, max_values_per_unit=None) if unit.each_row else scan
             case summaries.TotalsOf(clip, listed):
-                name = "column" if listed is None else "sum"
+                name, near = "column" if listed is None else "sum", [*clip.ends]
                 number = column if listed is None else rows.check(clip.column, argument=name)
-                if listed is not None:
-                    rows.check_listed(column, listed)
-                columns.check_numeric(number, argument=name)
-                columns.check_near(number, *clip.ends, argument=name)
-                asked = partial(statements.total, scan, number=number)
             case summaries.ValuesIn(domain):
-                column = self._of_days() if domain.dated else column
-                columns.check_numeric(column)
-                columns.check_near(column, domain.lower, *([] if domain.is_open else [domain.upper]))
-                asked = partial(statements.gather, scan)
-            case summaries.NamesOf():
-                asked = partial(statements.names, scan)
-            case summaries.PublicCondition(candidates, is_number, is_date, _, summed):
-                if candidates is not None:
-                    rows.check_listed(column, candidates)
-                number = column if is_number else None
-                if summed is not None:
-                    number = rows.check(summed, argument="sum")
-                elif is_date:
-                    number = self._of_days()
-                asked = partial(statements.units, scan, number=number)
-        return partial(asked, unit=unit, column=column, grouping=self._grouping(groups, listed))
-
-    def _of_days(self) -> Column:
-        columns.check_match(self.column, CandidateKind.DATE, argument="dates")
-        return replace(self.column, days=True)
-
-    def _grouping(self, groups: PublicGroups | None, candidates: PublicCandidates | None) -> Grouping | None:
+                number, is_date = column, domain.dated
+                near = [domain.lower] if domain.is_open else [domain.lower, domain.upper]
+            case summaries.PublicCondition(listed, is_number, is_date, _, summed):
+                number = column if is_number or is_date else None
+                name, number = ("column", number) if summed is None else ("sum", rows.check(summed, argument="sum"))
+            case summaries.NamesOf(kind):
+                columns.check_match(column, kind, argument="kind")
+        if listed is not None:
+            rows.check_listed(column, listed, argument=argument)
+        if number is not None and is_date:
+            columns.check_match(number, CandidateKind.DATE, argument="dates")
+        elif number is not None:
+            columns.check_numeric(number, argument=name)
+            columns.check_near(number, *near, argument=name)
         if groups is None:
-            return None
-        groups.check_size(1 if candidates is None else len(candidates))
-        named = [self.rows.check(name, argument="by") for name in groups.columns]
-        for column, listed in zip(named, groups.listed, strict=True):
-            self.rows.check_listed(column, listed, argument="groups")
+            return Asked(scan, unit, column, number)
+        groups.check_size(1 if listed is None or isinstance(scan, PublicCondition) else len(listed))
+        named = [rows.check(name, argument="by") for name in groups.columns]
+        for each, members in zip(named, groups.listed, strict=True):
+            rows.check_listed(each, members, argument="groups")
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
-        most = len(groups.names) if self.rows.unit_column.each_row else groups.max_per_unit
+        most = len(groups.names) if unit.each_row else groups.max_per_unit
         if isinstance(groups.by, str):
-            return Grouping(named[0], groups.listed[0], most)
-        parts = tuple((column, each.kind) for column, each in zip(named, groups.listed, strict=True))
-        values = tuple(compared(each, self.rows.format, argument="groups") for each in groups.listed)
-        return Grouping(Column(groups.column, Holds.TEXT, parts=parts), groups.texts(values), most, values)
+            return Asked(scan, unit, column, number, Value(named[0], groups.listed[0].kind, groups.listed[0]), most)
+        values = [compared(each, rows.format, argument="groups") for each in groups.listed]
+        parts = tuple(Value(each, members.kind, members) for each, members in zip(named, values, strict=True))
+        cross = Value(Column(groups.column, Holds.TEXT), CandidateKind.TEXT, groups.texts(values), parts)
+        return Asked(scan, unit, column, number, cross, most)
 
 
 MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the certificate
 
 
-class UnopenedTable:
-    """In place of a table when questions are only planned: any name is a column, of missing values that fit all."""
-
-    shown = "<no table>"
-
-    def filtered(self, conditions: object) -> Self:
-        return self
-
-    def column(self, name: object, *, argument: str = "column") -> Column:
-        return columns.find_column([Column(str(name), Holds.NOTHING)], name, argument=argument, listed=True)
-
-    def unit(self, name: object) -> Column:
-        if is_each_row(name):
-            return Column(EACH_ROW, Holds.NOTHING, each_row=True)
-        return self.column(name, argument="unit")
-
-
-def _compared(statement: Statement, format: Format) -> Statement:
+def as_compared(statement: Statement, format: Format) -> Statement:
     """The statement with its lists as cells are compared with them; of a cross table they are already."""
-    apart = "part" if statement.parts else None
-    lists = {name: each if name == apart else compared(each, format) for name, each in statement.lists.items()}
-    return replace(statement, lists=lists)
+    return replace(statement, reads={name: _as_compared(each, format) for name, each in statement.reads.items()})
+
+
+def _as_compared(value: Any, format: Format) -> Any:
+    if not isinstance(value, Value) or value.listed is None or value.parts:
+        return value
+    return replace(value, listed=compared(value.listed, format))

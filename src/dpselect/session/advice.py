@@ -13,7 +13,7 @@ from dpselect.formats import Format
 from dpselect.questions.words import counted
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.cells import as_read, compared
+from dpselect.rows.duckdb.scan import as_read, compared
 from dpselect.rows.row_rules import PATTERNS
 from dpselect.summaries import CandidateKind, PublicCandidates, as_date
 

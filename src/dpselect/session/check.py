@@ -20,13 +20,11 @@ from dpselect.questions.counts import listed_values
 from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
 from dpselect.rows.duckdb.arrow import Array, pc
-from dpselect.rows.duckdb.cells import Cell, compared
-from dpselect.rows.duckdb.connection import Connection, literal
-from dpselect.rows.duckdb.engine import DuckDB, Embedded, answer, candidate_table
-from dpselect.rows.duckdb.scan import LINE, Scan
+from dpselect.rows.duckdb.engine import Connection, DuckDB, Embedded, answer, candidate_table
+from dpselect.rows.duckdb.scan import LINE, Cell, Scan, literal
 from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, Within, rule
-from dpselect.rows.statements import Statement, filtered, is_interval
-from dpselect.rows.table import checked_progress
+from dpselect.rows.statements import Statement, filtered, is_interval, statement_of
+from dpselect.rows.table import as_compared, checked_progress
 from dpselect.session.advice import LONGEST, SHOWN, TEXTS, Written, advised, as_options, short
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.dataset import Dataset
@@ -189,19 +187,19 @@ def check(
     if groups is not None and len(groups.columns) > 1:
         hint = "Check each column of a cross table by itself."
         raise InvalidParameterError("by", Shown("<several columns>"), "one column", hint)
-    engine = getattr(rows.table, "engine", None)
+    engine = rows.engine
     if not isinstance(engine, Embedded):
         hint = "Check some rows in a frame, such as frame.limit(1_000_000).toPandas()."
         raise InvalidDataError("source", Shown(rows.shown), "rows that are in files or in this process", hint)
     needed = PublicCondition(candidates=listed, is_number=listed is None, between=within, summed=sum)
-    statement = filtered(rows.of(column).statement(needed, groups)(), rows.conditions)
+    asked = filtered(statement_of(rows.of(column).asked(needed, groups)), rows.conditions)
     sides = zip("<>", ("below the lower", "above the upper"), map(float, ends), strict=False)
     beyond = {f"are {side} {said}.": f"{sign} {end!r}" for sign, side, end in sides}
 
     def query(connection: Connection) -> Check:
         for name, each in lists.items():
             connection.register(f"{name}_list", candidate_table(each))
-        look = _Look(connection, engine, statement, left_out)
+        look = _Look(connection, engine, asked, left_out)
         problems, names = [*look.of_rows()], [printable(each.name) for each in look.columns.values()]
         for at, name in enumerate(look.columns):
             sentences = look.of_column(name, beyond, all_occur=bool(at) or not are_dates(bounds))
@@ -217,11 +215,11 @@ def check(
         numbers = {name: getattr(look, name) for name in ("units", "usable_units", "rows", "usable_rows")}
         return Check(column=column, unit=rows.unit, problems=tuple(problems), about=about, **numbers)
 
-    left_out, columns = list[int](), {name: value.column for name, value in statement.reads.items()}
-    lists = {name: compared(each, engine.format) for name, each in statement.lists.items()}
-    cells = {name: Cell.of(each, lists.get(name)) for name, each in columns.items()}
-    cells |= {f"raw_{name}": _AsWritten(each.source) for name, each in columns.items() if each.holds in TEXTS}
-    cells |= {"who": Cell(columns["who"].source), "nth": Cell(LINE)}
+    left_out, compared = list[int](), asked if engine.format is None else as_compared(asked, engine.format)
+    lists, columns = compared.lists, {name: value.column for name, value in asked.reads.items()}
+    cells = {name: Cell.of(each) for name, each in compared.reads.items()}
+    cells |= {f"raw_{name}": _AsWritten(each.of or each) for name, each in columns.items() if each.holds in TEXTS}
+    cells["nth"] = Cell(LINE)
     scan = Scan(engine.source.counting(left_out.extend), cells, format=engine.format)
     return answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
 

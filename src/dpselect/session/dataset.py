@@ -20,7 +20,7 @@ from dpselect.questions.question import BY_NAME
 from dpselect.questions.wording import html_table
 from dpselect.rows.files import paths_of
 from dpselect.rows.opening import open_table, origin_of, what_was_opened
-from dpselect.rows.table import Rows, UnopenedTable
+from dpselect.rows.table import Rows
 from dpselect.session.asking import Asking, PlainQuestions, planner
 from dpselect.session.paying import Forecast, Spending, TableQuestion
 
@@ -207,7 +207,7 @@ class DryRun(Asking, of="DryRun", returns=Forecast):
         self.unchecked = _unchecked(source)
         opened = None if self.unchecked else open_table(source, table=table, format=said)
         origin = origin_of(source, opened, table=table)
-        self._rows = Rows(opened or UnopenedTable(), origin=origin, unit=unit, format=said)
+        self._rows = Rows(opened, origin=origin, unit=unit, format=said)
 
     if TYPE_CHECKING:
 

@@ -306,13 +306,12 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
     What engines find in any order is put `in_order` where draws have to be repeatable. Proof: ``proofs/one_pass.md``.
     """
     shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
-    if len(questions) > 1 and (len(shared) < len(questions) or len({id(each.rows.table) for each in shared}) > 1):
+    if len(questions) > 1 and (len(shared) < len(questions) or len({id(each.rows) for each in shared}) > 1):
         return [found for each in questions for found in gathered([each], in_order=in_order)]
     if not shared:
         return [[each.rows()] for each in questions]
-    table, progress = shared[0].rows.table, shared[0].rows.progress
-    scans = [[each.rows.statement(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
-    summaries = iter(table.answers([each for asked in scans for each in asked], progress))
+    scans = [[each.rows.asked(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
+    summaries = iter(shared[0].rows.answers([each for asked in scans for each in asked]))
     found = [[next(summaries) for _ in asked] for asked in scans]
     return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
 

@@ -94,7 +94,7 @@ class Site:
     def columns(self) -> Sequence[Column]:
         """The columns of the table, for the holder's eyes."""
         how: dict[str, Any] = {"table": self.table, "format": declared(self.format)}
-        return self._remembered("columns", lambda: open_table(self.located, **how).engine.columns)
+        return self._remembered("columns", lambda: open_table(self.located, **how).columns)
 
     def dry(self) -> DryRun:
         """All questions without a row; the account is looked at."""

@@ -1,11 +1,17 @@
-"""Rows of any source, asked of DuckDB, on a thread of its own. Its messages quote rows, and are never passed on."""
+"""Rows of any source, asked of DuckDB, on a thread of its own. Its messages quote rows, and are never passed on.
+
+It is in memory, reads only what it is given, and spills rows to disk when memory is full.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
 from threading import Thread
@@ -16,13 +22,10 @@ import numpy as np
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.mechanisms.numbers import key_of_a_choice
-from dpselect.rows.columns import Holds, Progress
+from dpselect.rows.columns import Holds, Progress, TranslatedErrors, unanswered
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
-from dpselect.rows.duckdb.cells import Cell
-from dpselect.rows.duckdb.connection import Connection, connected
-from dpselect.rows.duckdb.scan import Scan, Source
-from dpselect.rows.failures import TranslatedErrors, unanswered
-from dpselect.rows.row_rules import Dialect, Unit, Value
+from dpselect.rows.duckdb.scan import Cell, Connection, Scan, Source, literal
+from dpselect.rows.row_rules import Dialect, parts_of
 from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -153,20 +156,8 @@ class Embedded(Engine):
 
 def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str, ...]]:
     """The names of the cells of a statement, which are added to those of others; alike cells are read once."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name, value in statement.reads.items():
-        column = value.column
-        if isinstance(value, Unit):
-            cells = [Cell(column.source)]
-        elif column.parts:
-            cells = [Cell.of(*both) for both in zip(column.sources, statement.parts, strict=True)]
-        elif column.days:
-            cells = [Cell.of(column.sources[0], CandidateKind.DATE)]
-        else:
-            kind = value.kind if isinstance(value, Value) else None
-            cells = [Cell.of(column, statement.lists.get(name, kind))]
-        found[name] = tuple(names.setdefault(cell, f"c{len(names)}") for cell in cells)
-    return found
+    read = {name: map(Cell.of, parts_of(value)) for name, value in statement.reads.items()}
+    return {name: tuple(names.setdefault(cell, f"c{len(names)}") for cell in cells) for name, cells in read.items()}
 
 
 def _found(
@@ -177,11 +168,11 @@ def _found(
         for name, listed in statement.tables.items():
             connection.register(name, candidate_table(listed))
         sql = statement.sql(DuckDB(connection), names, "rows")
-        if statement.named is None:
-            found.append(connection.execute(sql).fetchnumpy())
-        else:
+        if statement.named:
             table = connection.sql(sql).to_arrow_table()
             found.append(dict(zip(table.column_names, table.columns, strict=True)))
+        else:
+            found.append(connection.execute(sql).fetchnumpy())
     return found
 
 
@@ -214,6 +205,8 @@ def answer(
         ran_out = isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException)  # of memory or of disk
         return scan.failure or unanswered(MemoryError() if ran_out else error, scan.shown, hint="")
 
+    if running.exception() is None:
+        return running.result()
     with TranslatedErrors(said):
         try:
             return running.result()
@@ -271,3 +264,122 @@ def _outlast(running: Future[Any], connection: Connection) -> None:
         with suppress(KeyboardInterrupt):
             connection.interrupt()  # repeated, because between two statements it has no effect
             wait([running], timeout=_POLL_SECONDS / 5)
+
+
+try:
+    import fcntl
+except ImportError:  # on Windows there is no such lock, and a process removes only its own folders
+    fcntl: Any = None
+
+_PREFIX, _LOCK = "dpselect-", "lock"
+_swept: set[str] = set()
+
+
+@contextmanager
+def spill_folder() -> Generator[str]:
+    """An empty folder, removed at the end, with a file in it that is locked until then, and named only once locked.
+
+    The first in a process also removes folders of dead processes.
+    """
+    if tempfile.gettempdir() not in _swept:
+        _swept.add(tempfile.gettempdir())
+        remove_abandoned(tempfile.gettempdir())
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder, ExitStack() as held:
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks: only this process removes the folder
+                unlocked = os.path.join(folder, "lock-not-yet")
+                lock = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+                held.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                os.rename(unlocked, os.path.join(folder, _LOCK))
+        yield folder
+
+
+def remove_abandoned(place: str) -> None:
+    """Remove the folders of this user in `place` whose process has ended, but none without a lock, as just made."""
+    if fcntl is None:
+        return
+    with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question
+        for each in found:
+            if not each.name.startswith(_PREFIX) or not each.is_dir(follow_symlinks=False):
+                continue
+            with suppress(OSError), ExitStack() as held:
+                folder = os.lstat(each.path)
+                if folder.st_uid != os.geteuid() or folder.st_mode & 0o077:  # somebody else's, or writable by others
+                    continue
+                lock = os.open(os.path.join(each.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
+                held.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(each.path)
+
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "preserve_insertion_order": "false",
+    # The candidates are the small side of the join; the planner cannot know this for a stream of rows.
+    "disabled_optimizers": "join_order,build_side_probe_side",
+}
+
+_CLOSED = "SET python_enable_replacements = false; SET enable_external_access = false; SET lock_configuration = true"
+
+_idle: dict[str, tuple[Connection, ExitStack]] = {}
+"""An empty database without files, for the next question: to open and close one takes longer than most questions."""
+
+
+@atexit.register
+def end_idle() -> None:
+    """Close it: at the end, and before the process forks, as a child has none of its threads."""
+    if waiting := _idle.pop("plain", None):
+        waiting[1].close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=end_idle)
+
+
+@contextmanager
+def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
+    """An empty database in memory, for one question at a time.
+
+    It may use `memory_limit` bytes, or else four fifths of the machine's memory, before it spills to a folder that only
+    this user can read, and which goes with the database or, after a kill, with the next process. It can reach no files
+    but `paths`.
+    """
+    is_plain = memory_limit is None and not paths
+    with ExitStack() as held:
+        connection, opened = (_idle.pop("plain", None) if is_plain else None) or _opened(memory_limit, paths)
+        held.enter_context(opened)
+        yield connection
+        if is_plain:
+            try:
+                for kind, name in connection.execute(_LEFT).fetchall():
+                    connection.unregister(name)
+                    connection.execute(f'DROP {kind} IF EXISTS "{name}"')
+            except RuntimeError:  # Ctrl-C, as below
+                raise KeyboardInterrupt from None
+            held.pop_all()
+            if _idle.setdefault("plain", (connection, opened))[1] is not opened:  # another thread's is there
+                opened.close()
+
+
+_LEFT = """SELECT 'VIEW', view_name FROM duckdb_views() WHERE temporary AND NOT internal
+UNION ALL SELECT 'TABLE', table_name FROM duckdb_tables()"""
+
+
+def _opened(memory_limit: int | None, paths: Sequence[str]) -> tuple[Connection, ExitStack]:
+    import duckdb
+
+    limit = {} if memory_limit is None else {"memory_limit": f"{memory_limit}B"}
+    with ExitStack() as held:
+        spill = held.enter_context(spill_folder())
+        opening = duckdb.connect(":memory:", config={**SETTINGS, **limit, "temp_directory": spill})
+        connection = held.enter_context(opening)
+        try:
+            with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets no progress is known
+                connection.execute("SET enable_progress_bar_print = false; SET enable_progress_bar = true")
+            connection.execute(f"SET allowed_paths = [{', '.join(map(literal, paths))}]; {_CLOSED}")
+        except RuntimeError:  # not one of the engine's own errors: it raises this for Ctrl-C while it is busy
+            raise KeyboardInterrupt from None
+        return connection, held.pop_all()
