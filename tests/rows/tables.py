@@ -50,6 +50,8 @@ class Opened:
 
     def rows(self, unit: Any = ROWS, progress: Any = None) -> Rows:
         """The table with the column of its units."""
+        if isinstance(self.table, Rows):
+            return self.table
         rows = Rows(self.table, origin="", unit=unit, progress=progress)
         rows.conditions = self.conditions
         return rows

@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dpselect.rows.statements import Asked
 from dpselect.summaries import TotalsOf
 from tests.rows import engines
 from tests.rows.engines import Source
-from tests.rows.laws import ModelTable
+from tests.rows.laws import ModelRows
 from tests.rows.tables import Opened
 
 pytestmark = engines.deprecations
@@ -94,16 +95,16 @@ def test_any_two_sets_of_units_add_up(seed: int) -> None:
     assert add_up([engines.opener("duckdb")(rows) for rows in halves(rows_of(seed), seed)])
 
 
-class _ClipsAllTogether(ModelTable):
-    def total(self, scan: TotalsOf, **asked: Any) -> Any:
-        found = super().total(scan, **asked)
+class _ClipsAllTogether(ModelRows):
+    def _total(self, scan: TotalsOf, asked: Asked) -> Any:
+        found = super()._total(scan, asked)
         return [replace(each, totals=np.clip(each.totals, scan.clip.lower, scan.clip.upper)) for each in found]
 
 
 def test_the_law_can_fail() -> None:
     """Controls: sums that are clipped for all units together; units of both parts under one name."""
     tables = [rows.to_pylist() for rows in halves(rows_of(1), 1)]
-    assert add_up([Opened(ModelTable(rows)) for rows in tables])
+    assert add_up([Opened(ModelRows(rows)) for rows in tables])
     assert not add_up([Opened(_ClipsAllTogether(rows)) for rows in tables])
     same = [[{**row, "who": "somebody"} for row in rows] for rows in tables]
-    assert not add_up([Opened(ModelTable(rows)) for rows in same])
+    assert not add_up([Opened(ModelRows(rows)) for rows in same])

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -70,23 +71,6 @@ class Asked:
         return self.max_groups_per_unit < self.groups
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """What a row says of its unit: one of few places, for each group and candidate.
-
-    If `is_one`, a unit counts for only one of its places, chosen at random; else for each.
-    """
-
-    groups: int
-    candidates: int
-    is_one: bool
-
-    @property
-    def number(self) -> int:
-        """All places: the candidates of the first group, then those of the next."""
-        return self.groups * self.candidates
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """One question to an engine.
@@ -96,7 +80,9 @@ class Statement:
         body: the SQL, from SQL for the rows with ``who``, and with places instead of listed values.
         summary: what the result means: of each question that it answers a list with an entry for each group.
         named: whether the values ``what`` come from rows and are returned.
-        places: what it counts, if it can be asked `together` with others.
+        places: of how many groups and candidates it counts units, if these are few, so that it can be asked `together`
+            with others: a row says of its unit that it has one of these places, or none.
+        is_one: whether a unit counts for only one of its places, chosen at random; else for each.
         reads_all: whether rows are left out that have not all that is read; else what is not there is null.
     """
 
@@ -104,7 +90,8 @@ class Statement:
     body: Callable[[Dialect, str], str]
     summary: Callable[[Found], list[list[Any]]]
     named: bool = False
-    places: Places | None = None
+    places: tuple[int, int] | None = None
+    is_one: bool = False
     reads_all: bool = True
 
     @property
@@ -210,6 +197,7 @@ def statement_of(asked: Asked) -> Statement:
                 body=partial(_counted, asked, [*parts, "what"], most, PLACE),
                 summary=lambda found: [[*map(summaries.CandidateTotals, _tabulated(found, groups, number))]],
                 places=_places(asked, groups, number, most),
+                is_one=most == 1,
             )
         case PublicCondition(candidates, _, is_date, between):
             if candidates is not None:
@@ -338,17 +326,17 @@ def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement
     return replace(statement, reads={**statement.reads, **met})
 
 
-def _places(asked: Asked, groups: int, candidates: int, most: int | None) -> Places | None:
+def _places(asked: Asked, groups: int, candidates: int, most: int | None) -> tuple[int, int] | None:
     apart = asked.part is not None and (asked.chooses or asked.part.parts or most == 1)
     few = groups * candidates <= MOST_PLACES and most in (None, 1) and not apart
-    return Places(groups, candidates, is_one=most == 1) if few else None
+    return (groups, candidates) if few else None
 
 
 def batched(asked: Sequence[Statement]) -> list[tuple[list[int], Statement]]:
     """What to send, with the numbers of the statements that it answers: those with few places are asked `together`."""
     found, number = dict[tuple[int, int], list[int]](), 0
     for at, each in enumerate(asked):
-        number += 0 if each.places is None else each.places.number
+        number += 0 if each.places is None else prod(each.places)
         found.setdefault((at, -1) if each.places is None else (-1, number // _MOST_TOGETHER), []).append(at)
     return [(batch, together([asked[at] for at in batch])) for batch in found.values()]
 
@@ -360,43 +348,43 @@ def together(asked: Sequence[Statement]) -> Statement:
     has bits; one that chooses a place of each unit has a word for itself. The result is how many units have each bit,
     and a summary for each statement. Proof that it finds what each finds alone: ``proofs/one_pass.md``.
     """
-    first, places = asked[0], [each.places for each in asked if each.places is not None]
-    if len(asked) == 1 and (first.places is None or first.places.number == 1):  # a single place needs no bits
+    first, reads = asked[0], {"who": asked[0].reads["who"]}
+    if len(asked) == 1 and first.places in (None, (1, 1)):  # a single place needs no bits
         return first
-    others = [
-        {f"{name}{at}": value for name, value in each.reads.items() if name != "who"} for at, each in enumerate(asked)
-    ]
+    for at, each in enumerate(asked):
+        reads |= {f"{name}{at}": value for name, value in each.reads.items() if name != "who"}
 
     def body(dialect: Dialect, rows: str) -> str:
         words, shared, counts, used = list[str](), list[list[str]](), list[str](), MOST_PLACES
-        for at, (read, of_it) in enumerate(zip(others, places, strict=True)):
-            is_read = " AND ".join(f"{name} IS NOT NULL" for name in read) or "1 = 1"
-            terms = [f"part{at} * {of_it.candidates}"] if of_it.groups > 1 else []
-            place = " + ".join([*terms, *([f"what{at}"] if of_it.candidates > 1 else [])]) or "0"
-            if of_it.is_one:
+        for at, each in enumerate(asked):
+            groups, candidates = each.places or (1, 1)
+            number, terms = groups * candidates, {f"part{at} * {candidates}": groups, f"what{at}": candidates}
+            place = " + ".join(term for term, several in terms.items() if several > 1) or "0"
+            is_read = " AND ".join(f"{name}{at} IS NOT NULL" for name in each.reads if name != "who") or "1 = 1"
+            if each.is_one:
                 word, first_bit = f"one{at}", 0
                 words.append(f"{dialect.one_bit(['who'], f'CASE WHEN {is_read} THEN {place} END')} AS {word}")
             else:
-                if used + of_it.number > MOST_PLACES:
+                if used + number > MOST_PLACES:
                     shared.append([])
                     used = 0
                 shared[-1].append(f"CASE WHEN {is_read} THEN {dialect.bit_of(f'{place} + {used}')} ELSE 0 END")
                 word, first_bit = f"word{len(shared) - 1}", used
-                used += of_it.number
-            for bit in range(of_it.number):
+                used += number
+            for bit in range(number):
                 has = f"CASE WHEN ({word} & {1 << (first_bit + bit)}) <> 0 THEN 1 END"
                 counts.append(f"CAST(count({has}) AS BIGINT) AS n{at}_{bit}")
         words += [f"bit_or({' | '.join(sets)}) AS word{at}" for at, sets in enumerate(shared)]
         grouped = f"SELECT who, {', '.join(words)} FROM ({rows}) AS matched GROUP BY who"
         return f"SELECT {', '.join(counts)} FROM ({grouped}) AS units"
 
-    def summary(found: Found) -> list[Any]:
-        found_of: list[Any] = []
-        for at, (each, of_it) in enumerate(zip(asked, places, strict=True)):
-            part, what = np.divmod(np.arange(of_it.number), of_it.candidates)
-            numbers = [np.asarray(found[f"n{at}_{bit}"])[0] for bit in range(of_it.number)]
+    def summary(found: Found) -> list[list[Any]]:
+        found_of: list[list[Any]] = []
+        for at, each in enumerate(asked):
+            groups, candidates = each.places or (1, 1)
+            part, what = np.divmod(np.arange(groups * candidates), candidates)
+            numbers = [np.asarray(found[f"n{at}_{bit}"])[0] for bit in range(what.size)]
             found_of += each.summary({"part": part, "what": what, "number": numbers})  # as if it were alone
         return found_of
 
-    reads = {"who": first.reads["who"]} | {name: value for read in others for name, value in read.items()}
     return Statement(reads=reads, body=body, summary=summary, reads_all=len(asked) == 1)

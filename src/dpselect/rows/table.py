@@ -238,10 +238,8 @@ MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the ce
 
 def as_compared(statement: Statement, format: Format) -> Statement:
     """The statement with its lists as cells are compared with them; of a cross table they are already."""
-    return replace(statement, reads={name: _as_compared(each, format) for name, each in statement.reads.items()})
-
-
-def _as_compared(value: Any, format: Format) -> Any:
-    if not isinstance(value, Value) or value.listed is None or value.parts:
-        return value
-    return replace(value, listed=compared(value.listed, format))
+    reads = dict(statement.reads)
+    for name, value in statement.reads.items():
+        if isinstance(value, Value) and value.listed is not None and not value.parts:
+            reads[name] = replace(value, listed=compared(value.listed, format))
+    return replace(statement, reads=reads)
