@@ -74,41 +74,28 @@ def rows(
 ) -> Iterator[list[Array]]:
     """Some columns of every line that can be read, as nullable text, and the numbers of the lines: see `lines.rows`."""
     names, skipped = [column.name for column in columns], skipped or ignored
+    has_fields = any("." in name for name in names)  # of objects within the lines, which no easy line has
     with closing(opened(file, advance)) as text:
         for number, block in whole_lines(text, file.before + 1, skipped):
-            easy, ends, at, others = _divided(block, any("." in name for name in names))
-            found, bad = list[tuple[int, list[str | None]]](), list[int]()
-            for place, line in others:
+            raw = np.frombuffer(block, np.uint8)
+            offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
+            every, length = valid_text(between(block, offsets)), np.diff(offsets)
+            easy = true_at(matches(every, _EASY)) & (length <= LONGEST_LINE) & (not has_fields)
+            others, bad, found = np.flatnonzero(~easy), list[int](), list[Any]()
+            hard = computed("array_take", every, of_numpy(others)).to_pylist()
+            for at, line in zip((number + others).tolist(), hard, strict=True):
                 if line is not None and (row := _row(line)) is not None:
-                    found.append((number + place, [_cell(_under(row, name)) for name in names]))
+                    found.append((at, *(_cell(_under(row, name)) for name in names)))
                 elif line is None or line.strip(" \t\r\n"):
-                    bad.append(number + place)
+                    bad.append(at)
             skipped(bad)
-            if at.size:
-                yield [*_easy_cells(easy, ends, names), of_numpy(number + at)]
+            if others.size < easy.size:
+                joined = raw[np.repeat(easy, length)].tobytes() if others.size else block
+                cells = _easy_cells(joined, np.cumsum(length[easy]) - 1, names)
+                yield [*cells, of_numpy(number + np.flatnonzero(easy))]
             if found:
-                numbers, cells = zip(*found, strict=True)
-                yield [*(text_array(list(each)) for each in zip(*cells, strict=True)), of_numpy(np.array(numbers))]
-
-
-def _divided(
-    block: bytes, has_fields: bool
-) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64], list[tuple[int, str | None]]]:
-    """The lines that are easy to read, where they end, and their places; and the others, None if not UTF-8.
-
-    If keys of objects within the lines are asked for, which `has_fields` says, none is easy.
-    """
-    raw = np.frombuffer(block, np.uint8)
-    offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
-    every = valid_text(between(block, offsets))
-    length = np.diff(offsets)
-    easy = true_at(matches(every, _EASY)) & (length <= LONGEST_LINE) & (not has_fields)
-    if easy.all():
-        return block, offsets[1:] - 1, np.arange(easy.size), []
-    others = computed("array_filter", every, of_numpy(~easy)).to_pylist()
-    hard = zip(np.flatnonzero(~easy).tolist(), others, strict=True)
-    joined = raw[np.repeat(easy, length)].tobytes()
-    return joined, np.cumsum(length[easy]) - 1, np.flatnonzero(easy), list(hard)
+                at, *cells = zip(*found, strict=True)
+                yield [*(text_array(list(each)) for each in cells), of_numpy(np.array(at))]
 
 
 def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> list[Array]:
