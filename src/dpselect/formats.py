@@ -88,12 +88,11 @@ class Format:
         for name in ("as_date", "ignore_case", "trim", "quoted_line_breaks"):
             boolean(getattr(self, name), name)
         if self.delimiter is not None:
-            written = DELIMITER_WORDS.get(_text("delimiter", self.delimiter), self.delimiter)
-            expected = "one of , ; | : ^ ~ # or a blank, or 'tab', 'semicolon', 'pipe'"
-            object.__setattr__(self, "delimiter", _one_of("delimiter", written, DELIMITERS, expected))
+            written = one_of(self.delimiter, "delimiter", (*DELIMITER_WORDS, *DELIMITERS))
+            object.__setattr__(self, "delimiter", DELIMITER_WORDS.get(written, written))
         object.__setattr__(self, "encoding", _encoding(self.encoding))
         if self.thousands is not None:
-            _one_of("thousands", self.thousands, THOUSANDS, "one of , . ' _ or a blank")
+            one_of(self.thousands, "thousands", THOUSANDS)
         one_of(self.decimal, "decimal", (".", ","))
         if self.decimal == self.thousands:
             got, expected = Shown(repr(self.decimal)), "another mark than that between thousands"
@@ -180,14 +179,8 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidParameterError(name, value, "text")
-    if not value.isprintable() and value not in DELIMITERS:
+    if not value.isprintable():
         raise InvalidParameterError(name, Shown("<text with control characters>"), "printable text")
-    return value
-
-
-def _one_of(name: str, value: object, allowed: Iterable[str], expected: str) -> str:
-    if not isinstance(value, str) or value not in tuple(allowed):
-        raise InvalidParameterError(name, typed(value), expected)
     return value
 
 

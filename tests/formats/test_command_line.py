@@ -72,7 +72,7 @@ def test_the_name_of_the_source(tmp_path: Path, capsys: Captured) -> None:
         (["--thousands", ",", "--decimal", ","], "--decimal=',': expected another mark than that between thousands."),
         (["--encoding", "utf-7"], "--encoding='utf-7': expected one of utf-8, "),
         (["--date-format", "%d.%m"], "--date-format='%d.%m': expected one year"),
-        (["--delimiter", "ab"], "--delimiter='ab': expected one of , ;"),
+        (["--delimiter", "ab"], "--delimiter='ab': expected 'semicolon' or 'tab'"),
         (["--source-name", ""], "--source-name=<text>: expected printable text"),
     ],
 )
