@@ -196,19 +196,18 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
     refused = partial(InvalidDataError, "source", Shown(repr(folder)))
     _refuse_tables_of_formats([File(folder, Shown(repr(folder)))])
     is_done = os.path.isfile(os.path.join(folder, "_SUCCESS"))
-    with os.scandir(folder) as entries:
-        is_divided = any(entry.is_dir() and _PARTITION.fullmatch(entry.name) for entry in entries)
+    is_divided = any(each.is_dir() and _PARTITION.fullmatch(each.name) for each in Path(folder).iterdir())
     if not is_done and not is_divided:
         globs = [os.path.join(folder, f"*{ending}") for ending in ENDINGS if any(Path(folder).glob(f"*{ending}"))]
         hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
         raise refused("a file, not a folder", hint)
-    parts = dict[object, tuple[str, tuple[tuple[str, str | None], ...]]]()
+    parts, seen = dict[object, tuple[str, tuple[tuple[str, str | None], ...]]](), set[object]()
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(folders) if is_divided else []
         levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
-        above = {_identity(os.path.join(folder, *levels[:depth])) for depth in range(len(levels) + 1)}
-        if any(_identity(os.path.join(inside, each)) in above for each in folders):
-            raise refused("a folder without links that lead back into it")
+        if _identity(inside) in seen:
+            raise refused("folders that give each file one value in each column", "Links lead to one of them twice.")
+        seen.add(_identity(inside))
         found = [each for each in map(_PARTITION.fullmatch, levels) if each]
         values = tuple((unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in found)
         for name in sorted(name for name in names if not name.startswith((".", "_"))):
@@ -220,7 +219,7 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
                 continue
             if parts.setdefault(_identity(path), (path, values))[1] != values:
                 expected = "folders that give each file one value in each column"
-                raise refused(expected, "Links lead to one file from two folders.")
+                raise refused(expected, "Links lead to one of them twice.")
     if not parts:
         raise refused("a folder with files in it", _NO_FILES)
     if len({tuple(column for column, _ in values) for _, values in parts.values()}) > 1:
@@ -252,8 +251,7 @@ def _refuse_tables_of_formats(files: Sequence[File]) -> None:
     looked_at = set[str]()
     for file in files:
         for start in (os.path.abspath(file.path), os.path.realpath(file.path)):  # also above a link's target
-            folder = start if os.path.isdir(start) else os.path.dirname(start)
-            for each in {folder, *map(str, Path(folder).parents)} - looked_at:
+            for each in {start, *map(str, Path(start).parents)} - looked_at:
                 looked_at.add(each)
                 for sign, name, way in _TABLES:
                     if glob.glob(os.path.join(glob.escape(each), sign)):

@@ -92,7 +92,7 @@ def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
         type_, read = _way(dtype.categories.dtype)
         every = cache(lambda: _arrow(read(dtype.categories.array)))
         return type_, lambda chunk: pa.DictionaryArray.from_arrays(from_numpy(ma.masked_less(chunk.codes, 0)), every())
-    if dtype.name == "object":
+    if dtype.name == "object" or (name == "StringDtype" and dtype.storage == "python"):  # else Arrow's, maybe not UTF-8
         return pa.large_string(), lambda chunk: text_of_objects(np.asarray(chunk, object))
     if isinstance(dtype, np.dtype):
         if dtype.kind in "biuf":
@@ -101,8 +101,6 @@ def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
             others = {"U": pa.large_string(), "S": pa.large_binary(), "M": pa.timestamp("ns"), "m": pa.duration("ns")}
             type_ = others.get(dtype.kind, no_type())
         return type_, lambda chunk: from_numpy(np.asarray(chunk))
-    if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
-        return pa.large_string(), lambda chunk: only_strings(np.asarray(chunk, object))
     known = {"StringDtype": pa.large_string(), "DatetimeTZDtype": pa.timestamp("ns"), "PeriodDtype": pa.duration("ns")}
     masked = getattr(dtype, "numpy_dtype", None)  # Int64, Float32, boolean, ...
     type_ = known.get(name, no_type() if masked is None else _way(masked)[0])
@@ -132,11 +130,6 @@ def _joined(array: Array) -> Array:
 _PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
 _EXACTLY: dict[type, Any] = {int: int.__int__, float: float.__float__, str: str.__str__, Decimal: Decimal}
 """Converts a value of a subclass to an equal value of the built-in type."""
-
-
-def only_strings(values: Iterable[Any]) -> list[str | None]:
-    """Strings as they are; None for anything else."""
-    return [str.__str__(value) if issubclass(type(value), str) else None for value in values]
 
 
 def text_of_objects(values: Iterable[Any]) -> list[str | None]:
