@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -249,8 +248,7 @@ def test_progress_counts_the_bytes_of_the_file(ending: str, tmp_path: Path) -> N
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(gzipped(content) if ending else content)
     done: list[int] = []
-    file = File(str(path))
-    file = replace(file, columns=lines.read_columns(file))
+    file = lines.described(File(str(path)))
     rows = sum(len(batch[0]) for batch in lines.rows(file, file.columns, done.append))
     assert (rows, sum(done)) == (50_000, path.stat().st_size)
 
@@ -258,10 +256,9 @@ def test_progress_counts_the_bytes_of_the_file(ending: str, tmp_path: Path) -> N
 def test_the_header_and_the_rows_are_read_in_the_same_dialect(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("unit|v,|w\n1|2|ö\n".encode("utf-16"))
-    file = File(str(path), declared=Format(delimiter="|", encoding="utf-16"))
-    columns = lines.read_columns(file)
-    assert [column.name for column in columns] == ["unit", "v,", "w"]
-    (batch,) = lines.rows(replace(file, columns=columns), [columns[2], columns[0]])
+    file = lines.described(File(str(path), declared=Format(delimiter="|", encoding="utf-16")))
+    assert [column.name for column in file.columns] == ["unit", "v,", "w"]
+    (batch,) = lines.rows(file, [file.columns[2], file.columns[0]])
     assert [column.to_pylist() for column in batch] == [["ö"], ["1"]]
 
 

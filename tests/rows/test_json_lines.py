@@ -198,7 +198,7 @@ def test_keys_may_be_anything(name: str, before: str) -> None:
         ways = itertools.product([True, False], [None, (",", ":")])
         lines = [json.dumps(row, ensure_ascii=plain, separators=between).encode() for plain, between in ways]
         path = write(Path(folder), lines[1:], first=lines[0])
-        assert name in {column.name for column in json_lines.read_columns(File(str(path)))}
+        assert name in {column.name for column in json_lines.described(File(str(path))).columns}
         batches = json_lines.rows(File(str(path)), [Column(name, Holds.ANYTHING)])
         assert [cell for batch in batches for cell in batch[0].to_pylist()] == [f"<{before}>"] * len(lines)
 

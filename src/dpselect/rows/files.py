@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import partial
 from importlib import import_module
@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
-from dpselect.rows.duckdb.arrow import RecordBatch, columns_of, pa, pq
+from dpselect.rows.duckdb.arrow import RecordBatch, pa, pq
 from dpselect.rows.duckdb.scan import LINE, Source
 from dpselect.rows.lines import COMPRESSIONS, File, Skipped, blocks_of, first_bytes, ignored, line_and_rest, opened
 
@@ -56,8 +56,8 @@ class FileKind(Enum):
 
     @property
     def reader(self) -> Any:
-        """The module that reads such files: ``read_columns(file)`` tells the columns, and ``rows`` gives arrays of some
-        rows at a time, one for each column, see `lines.rows`."""
+        """The module that reads such files: ``described(file)`` is the file with its columns, and ``rows`` gives arrays
+        of some rows at a time, one for each column, see `lines.rows`."""
         return import_module(f"dpselect.rows.{self._reader}")
 
 
@@ -267,13 +267,11 @@ class FileSource(Source):
     Attributes:
         files, kind: where they are, with the columns that each had when it was opened; and the kind of all of them.
         skipped: called with the numbers of lines that cannot be read.
-        known: Arrow's schemas of Parquet files with these columns, when they were last looked at.
     """
 
     files: tuple[File, ...]
     kind: FileKind
     skipped: Skipped = ignored
-    known: list[Any] = field(default_factory=list[Any])
 
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
@@ -291,7 +289,7 @@ class FileSource(Source):
         for file in given:
             file = replace(file, declared=declared, before=len(files) * _LINES)
             with reading_file(kind, file.shown):
-                files.append(replace(file, columns=kind.reader.read_columns(file)))
+                files.append(kind.reader.described(file))
         inside = _together(files)
         if all(column.holds is Holds.UNLIKE for column in inside):
             raise refused("files with columns, one of them in common")
@@ -334,7 +332,7 @@ class FileSource(Source):
             asked = [column for column in columns if column not in above and column != LINE] or [file.columns[0]]
             with reading_file(self.kind, file.shown):
                 # Of a workbook a change is found while the rows are read.
-                if self.kind is not FileKind.EXCEL and file.columns != self.kind.reader.read_columns(file):
+                if self.kind is not FileKind.EXCEL and file != self.kind.reader.described(file):
                     raise EOFError
                 for read in self.kind.reader.rows(file, asked, advance, self.skipped if LINE in columns else None):
                     arrays = dict(zip([*asked, LINE], read, strict=False))
@@ -352,10 +350,8 @@ class FileSource(Source):
             types = {tuple(schema.field(column.name).type for column in columns) for schema in schemas}
         except (OSError, pa.ArrowException, KeyError):  # fields of structs have no column: they are streamed, too
             return None
-        if schemas != self.known and [*map(columns_of, schemas)] == [file.columns for file in self.files]:
-            self.known[:] = schemas
-        # A file that was replaced since it was opened is left to the stream, which refuses it.
-        return paths if len(types) == 1 and schemas == self.known else None
+        # A file that was replaced since it was opened is left to the stream, which may refuse it.
+        return paths if len(types) == 1 and schemas == [file.schema for file in self.files] else None
 
 
 def _together(files: Sequence[File]) -> tuple[Column, ...]:

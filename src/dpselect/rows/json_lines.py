@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, cast
 
@@ -47,8 +48,8 @@ _IN_QUOTES = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _READER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
 
 
-def read_columns(file: File) -> tuple[Column, ...]:
-    """The keys of the first line, in alphabetical order. It is never quoted: it is the first person's row."""
+def described(file: File) -> File:
+    """With the keys of the first line, in alphabetical order. It is never quoted: it is the first person's row."""
     with closing(opened(file)) as text:
         line, _ = line_and_rest(text)
     written = decoded(line)
@@ -59,7 +60,7 @@ def read_columns(file: File) -> tuple[Column, ...]:
     keys = sorted({key for key in _keys(found) if key == key.encode(errors="ignore").decode()})
     if not keys:
         raise InvalidDataError("source", file.shown, "keys in the first line")
-    return tuple(Column(key, Holds.ANYTHING) for key in keys)
+    return replace(file, columns=tuple(Column(key, Holds.ANYTHING) for key in keys))
 
 
 def _keys(row: dict[str, Any], before: str = "") -> Iterator[str]:

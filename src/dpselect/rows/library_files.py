@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib import import_module
@@ -52,24 +53,20 @@ Batches = Iterator[tuple[RecordBatch, float]]
 """Batches, and which part of the file each is."""
 
 
-def read_columns(file: File) -> tuple[Column, ...]:
-    """The columns of the file's schema, and the fields of its structs; or those that a row of a sheet names."""
-    if _ending(file.path) == ".xlsx":
+def described(file: File) -> File:
+    """With the columns of the file's schema, and the fields of its structs; or those that a row of a sheet names."""
+    path, ending = file.path, _ending(file.path)
+    if ending == ".xlsx":
         with _sheet(file) as (names, _):
-            return tuple(Column(name, Holds.ANYTHING) for name in names)
-    found = schema(file.path)
-    check_names(found.names, shown=str(file.shown))
-    return arrow.columns_of(found)
-
-
-def schema(path: str) -> Any:
-    """The Arrow schema of the file."""
-    ending = _ending(path)
+            return replace(file, columns=tuple(Column(name, Holds.ANYTHING) for name in names))
     if ending in _STATISTICS:
         about = _statistics(path, metadataonly=True)[1]
-        return pa.schema([(name, _type_of(name, about)) for name in about.column_names])
-    with pa.OSFile(path) as file:
-        return pq.read_schema(file) if ending == ".parquet" else _opened(file, path).schema
+        schema = pa.schema([(name, _type_of(name, about)) for name in about.column_names])
+    else:
+        with pa.OSFile(path) as read:
+            schema = pq.read_schema(read) if ending == ".parquet" else _opened(read, path).schema
+    check_names(schema.names, shown=str(file.shown))
+    return replace(file, columns=arrow.columns_of(schema), schema=schema)
 
 
 def rows(
@@ -84,7 +81,7 @@ def rows(
     if ending == ".parquet":
         batches = _of_parquet(path, columns)
     else:
-        batches = _of_statistics(path, names) if ending in _STATISTICS else _of_others(path, names)
+        batches = _of_statistics(file, names) if ending in _STATISTICS else _of_others(path, names)
     for batch, share in batches:
         advance(int(share * size))
         for arrays in arrow.sliced([batch], names):
@@ -180,9 +177,9 @@ def _type_of(name: str, about: Any) -> Any:
     return pa.timestamp("ms") if word in _SPSS_STAMPS or written.startswith(("%tc", "%-tc")) else pa.float64()
 
 
-def _of_statistics(path: str, names: Sequence[str]) -> Batches:
-    about = _statistics(path, metadataonly=True)[1]
-    encoding, types, read, start = _encoding(path, about), schema(path), BATCH_ROWS, 0
+def _of_statistics(file: File, names: Sequence[str]) -> Batches:
+    path, about = file.path, _statistics(file.path, metadataonly=True)[1]
+    encoding, types, read, start = _encoding(path, about), file.schema, BATCH_ROWS, 0
     asked = {name: name.encode(encoding).decode("latin-1") for name in names}
     while read == BATCH_ROWS:
         part = {"usecols": [*asked.values()], "row_offset": start, "row_limit": BATCH_ROWS}

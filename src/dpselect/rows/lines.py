@@ -14,7 +14,7 @@ import codecs
 import csv
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -58,16 +58,18 @@ class File:
         path, shown: where it is, and what errors call it: a name that only a glob or a folder holds may be a person's.
         above: the columns that folders name, and their values for all its rows.
         declared: how its cells are written.
-        columns: all that stand in it.
         before: how many lines of other files are counted before its first.
+        columns: all that stand in it.
+        schema: where its columns have types, what Arrow makes of them.
     """
 
     path: str
     shown: Shown = _A_FILE
     above: tuple[tuple[str, str | None], ...] = ()
     declared: Format = _PLAIN
-    columns: tuple[Column, ...] = ()
     before: int = 0
+    columns: tuple[Column, ...] = ()
+    schema: Any = field(default=None, compare=False)
 
 
 def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[bytes]:
@@ -177,8 +179,8 @@ def whole_lines(
         yield first, pending + b"\n"
 
 
-def read_columns(file: File) -> tuple[Column, ...]:
-    """The columns named in the first line, which no error quotes: without a header it is the first person's row."""
+def described(file: File) -> File:
+    """With the columns of the first line, which no error quotes: without a header it is the first person's row."""
     declared, refused = file.declared, partial(InvalidDataError, "source", file.shown)
     delimiter, above, quoted = declared.delimiter or ",", declared.skip_lines, declared.quoted_line_breaks
     with closing(opened(file)) as text:
@@ -203,7 +205,7 @@ def read_columns(file: File) -> tuple[Column, ...]:
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
         hint = f"{same}: rename one of them. Or the file has no header line."
         raise refused("columns with different names", hint)
-    return tuple(Column(name, Holds.ANYTHING) for name in names)
+    return replace(file, columns=tuple(Column(name, Holds.ANYTHING) for name in names))
 
 
 def _other_delimiter(header: bytes, delimiter: str, line_breaks: str) -> str:
