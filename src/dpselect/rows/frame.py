@@ -30,17 +30,6 @@ from dpselect.rows.duckdb.arrow import (
 )
 from dpselect.rows.duckdb.scan import Source, quoted
 
-_READERS = {
-    ("deltalake", "DeltaTable"): "frame.of_delta",
-    ("pyiceberg", "Table"): "frame.of_iceberg",
-    ("pandas", "DataFrame"): "pandas_frame.of_pandas",
-    ("polars", "DataFrame"): "frame.of_polars",
-    ("polars", "LazyFrame"): "frame.of_polars",
-    ("_duckdb", "DuckDBPyRelation"): "frame.of_relation",
-    ("duckdb", "DuckDBPyRelation"): "frame.of_relation",
-    ("ibis", "Table"): "frame.of_ibis",
-}
-"""By the library and the name of a type, what reads it."""
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
 """What a library may hand over in place of a type."""
 _ROWS_OF_TEXT = 1 << 10
@@ -301,6 +290,17 @@ def of_iceberg(table: Any) -> Frame:
     return Frame(shown, now, rows=rows, known_as=known_as, table_name=called, hint=hint, expected=expected)
 
 
+_READERS: dict[tuple[str, str], Callable[[Any], Frame]] = {
+    ("deltalake", "DeltaTable"): of_delta,
+    ("pyiceberg", "Table"): of_iceberg,
+    ("pandas", "DataFrame"): lambda frame: import_module("dpselect.rows.pandas_frame").of_pandas(frame),
+    **dict.fromkeys((("polars", "DataFrame"), ("polars", "LazyFrame")), of_polars),
+    **dict.fromkeys((("_duckdb", "DuckDBPyRelation"), ("duckdb", "DuckDBPyRelation")), of_relation),
+    ("ibis", "Table"): of_ibis,
+}
+"""By the library and the name of a type, what reads it."""
+
+
 def frame_source(frame: object) -> Source | None:
     """The rows of a frame, which each question reads again: a stream is refused. None if it is no frame."""
     if isinstance(frame, pa.Table | pa.RecordBatch):
@@ -316,8 +316,7 @@ def frame_source(frame: object) -> Source | None:
         raise InvalidDataError("source", Shown("<pyarrow Dataset>"), "files or a table", hint)
     for (library, name), reader in _READERS.items():
         if is_a(frame, library, name):
-            module, _, function = reader.partition(".")
-            return getattr(import_module(f"{__package__}.{module}"), function)(frame)
+            return reader(frame)
     return _of_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
 
 

@@ -170,12 +170,11 @@ def check(
     if len(given) > 1:
         hint = "With `sum`, the column that is summed, it is that of `best_by`." * (given[1] == "clip")
         raise InvalidParameterError(given[1], Shown("<given>"), f"nothing, because `{given[0]}` is given", hint)
-    listed, within, ends, said = None, None, (), "bound, and are counted as if they were equal to it"
+    listed, within, ends = listed_values(candidates), None, ()
+    said = "bound, and are counted as if they were equal to it"
     if dates is not None or are_dates(bounds):
         listed = public_dates(dates, bounds=bounds, step=1 if step is None else step)
-    elif candidates is not None:
-        listed = listed_values(candidates)
-    elif sum is not None:
+    elif sum is not None and listed is None:
         PublicCandidates.given(None)  # which is refused
     elif bounds is not None:
         domain = PublicDomain.given(bounds, step=step)
