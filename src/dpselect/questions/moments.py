@@ -45,8 +45,10 @@ class Moment(NumbersQuestion):
     epsilon: arguments.Epsilon
     step: arguments.FineStep = None
 
+    example = ("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5")
+    value = "float"
     degree: ClassVar[int]
-    called: ClassVar[str]  # what it is in sentences
+    root_of: ClassVar[str] = ""  # what the bound is about, unless a number of units is released
     bounds_value: ClassVar[bool] = True
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
@@ -147,11 +149,30 @@ class Moment(NumbersQuestion):
         linear = release.error_bound / units
         return min(most, _up(linear if is_mean else linear + 2.25 * (linear / width) ** 2))
 
+    @classmethod
+    def possible_values(cls, release: words.Claimed) -> tuple[float, float]:
+        """A mean within the bounds; a variance up to that of two halves at either."""
+        lower, upper = release.candidates["lower"], release.candidates["upper"]
+        return (lower, upper) if cls.degree == 1 else (0.0, (upper - lower) ** 2 / 4.0)
+
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """A mean within the bounds, or a variance up to that of two halves at either, as far as doubles can tell."""
-        lower, upper = self.domain.lower, self.domain.upper
-        low, high = (lower, upper) if self.degree == 1 else (0.0, (upper - lower) ** 2 / 4.0 * (1.0 + 1e-9))
-        return len(values) == 1 and all(words.is_number(each) and low <= each <= high for each in values)
+        """As far as doubles can tell."""
+        low, high = self.possible_values(self.terms)
+        most = high if self.degree == 1 else high * (1.0 + 1e-9)
+        return all(words.is_number(each) and low <= each <= most for each in values)
+
+    @classmethod
+    def within(cls, release: words.Planned, bound: float) -> str:
+        """How far it may be from the true one: by the released number n of units, or by a formula with n."""
+        units, value = units_of(release), getattr(release, "value", None)  # of what is only planned there is no value
+        known = cls.value_bound(release, units, value) if isinstance(units, int) else None
+        what, step = cls.measure.partition(" of ")[0], words.as_text(release.candidates["step"])
+        of, within, n = cls.root_of, f"{rounded_up(bound)} / n", ", n the released number of units"
+        if cls.degree == 2:
+            within += f" + ({rounded_up(1.5 * bound / _width(release))} / n)^2"
+        if known is not None:
+            of, within, n = "", rounded_up(known), ""
+        return f"{of}the released {what} is within {within} of the true one{n}, values rounded to steps of {step}"
 
     @classmethod
     def shown(cls, value: words.Value) -> words.Value:
@@ -180,26 +201,15 @@ class Mean(Moment, name="mean"):
 
     asks = "What is the mean?"
     does = "Find the mean of one value per unit, and the number of units that have one."
-    example = ("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5")
-    value = "float"
 
     degree: ClassVar[int] = 1
-    called: ClassVar[str] = "mean"
     error_unit = "sum"
     measure: ClassVar[str] = "mean of {column}"
 
     def moment(self, noisy: list[int]) -> float:
         """The mean, within the bounds; their midpoint if there seem to be no units."""
-        share = _clamped(Fraction(noisy[1], sum(noisy)), 1) if sum(noisy) > 0 else Fraction(1, 2)
+        share = min(max(Fraction(noisy[1], sum(noisy)), 0), 1) if sum(noisy) > 0 else Fraction(1, 2)
         return float(self.grid.lower + self.width * share)
-
-    @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
-        return _said(cls, release, f"{rounded_up(bound)} / n")
-
-    @classmethod
-    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
-        return release.candidates["lower"], release.candidates["upper"]
 
 
 class Variance(Moment, name="variance"):
@@ -228,11 +238,8 @@ class Variance(Moment, name="variance"):
         "Find the variance of one value per unit, and the number of units that have one. Its square root is the"
         " standard deviation."
     )
-    example = ("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5")
-    value = "float"
 
     degree: ClassVar[int] = 2
-    called: ClassVar[str] = "variance"
     error_unit = "sum of squares"
     measure: ClassVar[str] = "variance of {column}"
     is_amount: ClassVar[bool] = True
@@ -243,16 +250,7 @@ class Variance(Moment, name="variance"):
         if total <= 0:
             return float(self.width**2 * most / 2)
         mean, square = Fraction(noisy[1] + 2 * noisy[2], 2 * total), Fraction(noisy[2], total)
-        return float(self.width**2 * _clamped(square - mean**2, most))
-
-    @classmethod
-    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
-        """At most half of the units are at either bound."""
-        return 0.0, _width(release) ** 2 / 4.0
-
-    @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
-        return _said(cls, release, f"{rounded_up(bound)} / n + ({rounded_up(1.5 * bound / _width(release))} / n)^2")
+        return float(self.width**2 * min(max(square - mean**2, 0), most))
 
 
 class Std(Variance, name="std"):
@@ -274,14 +272,14 @@ class Std(Variance, name="std"):
     does = "Find the standard deviation of one value per unit, and the number of units that have one."
     page = "variance"
 
-    called: ClassVar[str] = "standard deviation"
+    root_of: ClassVar[str] = "the square of "
     measure: ClassVar[str] = "standard deviation of {column}"
 
     def moment(self, noisy: list[int]) -> float:
         return math.sqrt(super().moment(noisy))
 
     @classmethod
-    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
+    def possible_values(cls, release: words.Claimed) -> tuple[float, float]:
         return 0.0, _width(release) / 2.0
 
     @classmethod
@@ -294,34 +292,11 @@ class Std(Variance, name="std"):
         below = value if not least else of_square / (value + math.sqrt(least))
         return _up(max(below, math.sqrt(value**2 + of_square) - value))
 
-    @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
-        if isinstance(getattr(release, "value", None), float):
-            return super().within(release, bound)
-        return f"the square of {super().within(release, bound)}"
 
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        are_numbers = all(map(words.is_number, values))
-        return are_numbers and super().possible([each * abs(each) for each in values], units, counts)
-
-
-def _said(kind: type[Moment], release: words.Planned, formula: str) -> str:
-    """How far a released moment may be from the true one: by the released number n of units, or by a formula with n."""
-    units, value = units_of(release), getattr(release, "value", None)  # of what is only planned there is no value
-    known = kind.value_bound(release, units, value) if isinstance(units, int) else None
-    within, n = (formula, ", n the released number of units") if known is None else (rounded_up(known), "")
-    rounding = f"values rounded to steps of {words.as_text(release.candidates['step'])}"
-    return f"the released {kind.called} is within {within} of the true one{n}, {rounding}"
-
-
-def _width(release: words.Planned) -> float:
+def _width(release: words.Claimed) -> float:
     return release.candidates["upper"] - release.candidates["lower"]
 
 
 def _up(bound: float) -> float:
     """Above what a few roundings have lost."""
     return bound * (1.0 + 2.0**-48)
-
-
-def _clamped(number: Fraction, most: Fraction | int) -> Fraction:
-    return min(max(number, Fraction(0)), Fraction(most))

@@ -20,7 +20,7 @@ from dpselect.arguments import Argument, arguments_of
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Terms, Value, as_text, counted
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, Planned, Terms, Value, as_text, counted
 
 FAMILIES = {
     "count histogram": "counts",
@@ -231,7 +231,7 @@ class Question(ABC):
         return release.error_bound if cls.bounds_value else None
 
     @classmethod
-    def possible_values(cls, release: Planned) -> tuple[float, float]:
+    def possible_values(cls, release: Claimed) -> tuple[float, float]:
         """The least and the largest true value, by public arguments alone; an interval need not go further."""
         return (0 if cls.is_count else -math.inf), math.inf
 
