@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.questions.features import tally
 from dpselect.sklearn import reading
 from dpselect.summaries import PublicBins
 
@@ -32,4 +31,4 @@ def scores(
 ) -> list[int]:
     """Of each feature: how many rows, by their weight, the most frequent class in their bin is right about."""
     cuts = [PublicBins.given(bounds, many) for many in bins]
-    return tally(values, classes, bins=cuts, weights=weights).totals.tolist()
+    return reading.tally(values, classes, bins=cuts, weights=weights).totals.tolist()

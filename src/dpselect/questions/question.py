@@ -415,7 +415,7 @@ QUESTIONS: Mapping[str, type[Question]] = _Questions(
         "unbounded_quantile": "quantiles",
         "top_unknown": "values",
         "histogram_of_bins": "counts",
-        "best_features": "features",
+        "best_features": "selection",
     }
 )
 """All that a release may answer: also those without bounds or a list, and the one about arrays."""

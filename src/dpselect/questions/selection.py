@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 from dpselect import arguments, mechanisms, summaries
-from dpselect.checks import positive_count
+from dpselect.checks import positive_count, positive_sensitivity
 from dpselect.errors import InvalidCandidatesError
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.question import Columns, ListQuestion, check_useful
-from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, released_count
+from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, counted, released_count
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
@@ -341,3 +343,58 @@ class TopK(Counted, name="top_k"):
 
     def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
         return terms_of_plan(self, self.plan, arguments)
+
+
+class BestFeatures(ListQuestion, name="best_features"):
+    """The `k` features that predict the class of a row best, each by itself. It is asked by an estimator, of arrays.
+
+    No table is scanned: the estimator calls `dpselect.sklearn.reading.tally`.
+    """
+
+    column: Annotated[str, "text", "What the candidates are."] = "features"
+    features: Annotated[object, "list", "Names of the features."]
+    k: arguments.K
+    weights: Annotated[Sequence[int], "levels", "What a row of each class counts for."]
+    settings: Annotated[str, "text", "Hash of the bins and of the labels of the classes."]
+    epsilon: arguments.Epsilon
+    delta: arguments.DeltaIfLess = 0.0
+
+    value = "list[Any]"
+    listed: ClassVar[str] = "features"
+    error_unit = "weighted rows"
+
+    @property
+    def answers(self) -> int:
+        return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of features")
+
+    @property
+    def moved(self) -> Sensitivity:
+        """The highest weight, in weighted rows: how much one row can change the score of any feature."""
+        highest = positive_sensitivity(max(self.weights))
+        return Sensitivity(highest, self.neighbours.one_way, self.neighbours, "proofs/feature_scores.md")
+
+    @cached_property
+    def mechanism(self) -> TopKPlan:
+        return top_k_plan(self, self.epsilon)
+
+    @cached_property
+    def terms(self) -> Terms:
+        plan = self.mechanism
+        at_once = {"k": plan.k} if plan.is_at_once else {}
+        return terms_of_plan(self, plan, {"classes": len(self.weights), **at_once})
+
+    def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
+        return Drawn([self.choices[position] for position in self.mechanism.select(summary.totals)])
+
+    @classmethod
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        return False  # features are arrays of numbers, of which each row counts
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        fewer = f"is right about at most {counted(math.floor(bound), f'fewer {release.unit}')} (weighted)"
+        return f"the best rule on each selected feature {fewer} than on the best one left when it was selected"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        return f"out of {counted(release.candidates['count'], 'feature')}"

@@ -25,18 +25,20 @@ from dpselect.checks import positive_counts
 from dpselect.errors import InvalidParameterError, Shown, may_hold_password
 from dpselect.ledger import Ledger
 from dpselect.privacy import neighbouring_relation
-from dpselect.questions.features import HIGHEST_WEIGHT, BestFeatures, tally
 from dpselect.questions.query import Query
+from dpselect.questions.selection import BestFeatures
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.duckdb.scan import Source
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (
+    HIGHEST_WEIGHT,
     distinct_classes,
     feature_bins,
     feature_names,
     numbers,
     positions,
     settings_hash,
+    tally,
     values_of,
 )
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates

@@ -19,13 +19,12 @@ from numpy import ma
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
-from dpselect.questions.features import MOST_CELLS
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import Array, pa, pc
 from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.frame import single_columns
 from dpselect.rows.pandas_frame import number_of_object, of_numpy_array, place_of_object
-from dpselect.summaries import PublicBins, PublicCandidates
+from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 LABELS = "one label for each row: y should be a 1d array"
 _MASKED: Any = ma.MaskedArray
@@ -221,6 +220,10 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
     return labels
 
 
+HIGHEST_WEIGHT = 1 << 20  # of a class: weighted counts of any table that fits into memory stay far below 2^63
+MOST_CELLS = 1 << 24  # of the table of bins and classes that is counted for one feature
+
+
 def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
     """The bins of each feature, by `bounds` and `bins` as `dpselect.sklearn.PrivateSelectKBest` takes them.
 
@@ -284,3 +287,38 @@ def _exact(setting: Any) -> Any:
         numbers = cast("NDArray[Any]", setting)
         return str(numbers.dtype), numbers.shape, numbers.tobytes()
     return [_exact(each) for each in cast("list[Any]", setting)] if isinstance(setting, list | tuple) else setting
+
+
+def tally(
+    columns: Iterable[NDArray[np.float64]],
+    classes: NDArray[np.int64],
+    *,
+    bins: Sequence[PublicBins],
+    weights: Sequence[int],
+) -> CandidateTotals:
+    """What the best rule on each feature gets right; decided for each row alone, summed in whole numbers.
+
+    A rule assigns one class to each bin of one feature, and one to a missing value; the best rule of a feature assigns
+    the class with the largest weight there. The rule itself is never released; only its number of correct rows is used.
+    One more row raises each total by a whole number from 0 to the weight of the row's class. Proof:
+    ``proofs/feature_scores.md``.
+
+    Args:
+        columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
+        classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
+        bins: of each feature.
+        weights: whole numbers >= 1, one for each class: what a row of it counts for.
+
+    >>> values, classes = np.array([1.0, 2.0, 3.0, 7.0, np.nan]), np.array([0, 0, 1, 1, -1])
+    >>> tally([values], classes, bins=[PublicBins.given((0, 10), 2)], weights=(1, 1)).totals.tolist()
+    [3]
+    """
+    known, many, right = classes >= 0, len(weights), list[int]()
+    kept = classes[known]
+    for cut, column in zip(bins, columns, strict=True):
+        values = column[known]
+        places = np.where(np.isnan(values), cut.count, cut.places(values))
+        cells = np.bincount(places * many + kept, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
+        weighted = cells.reshape(cut.count + 1, many) * np.array(weights, dtype=np.int64)
+        right.append(int(weighted.max(axis=1).sum()))
+    return CandidateTotals(np.array(right, dtype=np.int64))
