@@ -9,8 +9,8 @@ import pytest
 import dpselect as dps
 from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
-from dpselect.plans.report import in_words
 from dpselect.privacy import Guarantee
+from dpselect.questions.wording import in_words
 
 
 def guarantee(epsilon: float, delta: float = 0.0, relation: Neighbours = Neighbours.ADD_REMOVE) -> Guarantee:

@@ -16,7 +16,7 @@ import pytest
 import dpselect as dps
 from dpselect.charts import drawing
 from dpselect.errors import MissingExtraError
-from dpselect.plans import report as module
+from dpselect.plans import answers as module
 from tests.rows.tables import write_csv
 
 NASTY = "<script>alert(1)</script>\"'&"

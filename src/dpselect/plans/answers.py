@@ -1,31 +1,42 @@
-"""What a plan would cost and how accurate its answers would be; and its answers, with the files they are written to."""
+"""The answers to a plan, the files they are written to, and the report: one page of HTML for people who were not there.
+
+Nothing is loaded in it, and nothing runs.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from html import escape
+from importlib.metadata import metadata
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any, TypeVar, cast
 
-from dpselect.certificates.release import Release
+from dpselect.certificates.release import SEEDED_PROMISE, Release
+from dpselect.charts import svg_without_title
 from dpselect.checks import fraction_up
-from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger.accounts import Account, epsilon_left
-from dpselect.plans.report import page
-from dpselect.questions.wording import bound_shown, cost_shown, html_table, scope, text_table
+from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
+from dpselect.ledger.accounts import Account, as_written, left_shown
+from dpselect.privacy import Guarantee
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.wording import cost_shown, html_notes, html_table
 from dpselect.questions.words import as_text
-from dpselect.session.paying import Forecast
 
 Of = TypeVar("Of", covariant=True)
 
-ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
+_MOST_ROWS = 50
+"""Of an answer in a report; the rest is in its certificate."""
 
-_HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
+ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -66,87 +77,6 @@ class OfQuestions(Mapping[str, Of]):
     def to_json(self) -> str:
         """As a JSON object with sorted keys, on one line."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlanForecast(OfQuestions[Forecast]):
-    """The forecast of each question of a plan, by name.
-
-    Attributes:
-        budget, budget_delta: the epsilon and the delta of the plan.
-        unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
-        account: name of the account that would be charged, or None.
-        left: the epsilon left in it, or None.
-        refused: why the account would refuse the plan, or empty.
-
-    >>> import dpselect as dps
-    >>> forecast = dps.Plan.from_toml("examples/questions.toml").forecast()
-    >>> forecast["retired"].guarantee.epsilon, forecast.epsilon, forecast.fits is None
-    (0.2, 1.0, True)
-    """
-
-    budget: float
-    budget_delta: float = 0.0
-    unchecked: str = ""
-    account: str | None = None
-    left: float | None = None
-    refused: str = ""
-
-    @property
-    def fits(self) -> bool | None:
-        """Whether the account would accept all charges together; None without an account."""
-        return None if self.account is None else not self.refused
-
-    @property
-    def charge(self) -> str:
-        """What would happen to the account, in one sentence."""
-        if self.account is None:
-            return next(iter(self.values())).charge
-        if self.refused:
-            return f"Refused: {self.refused}"
-        if len(self.stored) == len(self):
-            return f"All questions were answered before: account {self.account} would be charged nothing."
-        return f"Account {self.account} would accept it: it has {epsilon_left(self.left or 0.0)} left."
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """A row of texts for each question, and one for all together."""
-        lines: list[tuple[str, ...]] = []
-        for name, each in self.items():
-            bound = bound_shown(each.error_bound, each.error_unit) or "no bound"
-            lines.append((name, each.asks, cost_shown(each.epsilon), bound, each.mechanism))
-        return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
-
-    @property
-    def sentences(self) -> list[str]:
-        """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
-        said = [f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()]
-        parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
-        if parts > self.epsilon:
-            said.append(f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together.")
-        if self.budget_delta:
-            said.append(f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}.")
-        if why := self.unchecked:
-            said.append(f"{why[0].upper()}{why[1:]}: computed from the arguments alone, no column is checked.")
-        return [*said, *filter(None, (self.stored_sentence, self.charge))]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "questions": {name: each.to_dict() for name, each in self.items()},
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "budget": {"epsilon": self.budget, "delta": self.budget_delta},
-            "account": self.account,
-            "left": self.left,
-            "answered": [*self.stored],
-            "fits": self.fits,
-        }
-
-    def __str__(self) -> str:
-        return "\n".join([text_table(_HEADS, self.rows), "", *self.sentences])
-
-    def _repr_html_(self) -> str:
-        return html_table(_HEADS, self.rows, *self.sentences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -210,11 +140,11 @@ class Answers(OfQuestions[Release[Any]]):
             InvalidParameterError: it cannot be written to, or holds files of these names that are of something else.
         """
         place = new_folder(folder, own=self.name)
-        files = {place / ANSWERS: self.to_json()}  # first: it says whose the other files are
-        files |= {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
-        files[place / REPORT] = self.report()
+        texts = {place / ANSWERS: self.to_json()}  # first: it says whose the other files are
+        texts |= {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
+        texts[place / REPORT] = self.report()
         try:
-            for path, text in files.items():
+            for path, text in texts.items():
                 path.write_text(text + "\n", encoding="utf-8")
         except OSError as failure:
             raise _unwritable(place, failure) from None
@@ -253,3 +183,170 @@ def _plan_in(place: Path) -> object:
 def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:
     reason = f"{os.strerror(failure.errno)}." if failure.errno else ""
     return InvalidParameterError("out", Shown(repr(str(place))), "a folder that can be written to", reason)
+
+
+def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
+    """Answers as one page of HTML that needs nothing else: what was promised, asked and answered, and how to read it.
+
+    The answers, at least one, are about one table. Each certificate is in the page; numbers have a picture if the extra
+    ``plots`` is installed.
+
+    Raises:
+        InvalidParameterError: there are none, or something else is among them.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> page = dps.report([people.count(epsilon=0.5), people.count("age", between=(65, 120), epsilon=0.25)])
+    >>> "(epsilon = 0.75, for all answers here together)" in page
+    True
+    """
+    if not isinstance(cast(object, title), str):
+        raise InvalidParameterError("title", title, "a text")
+    is_several = isinstance(cast(object, releases), Sequence)
+    held = list[Any](releases if is_several else [])
+    if not held or not all(isinstance(each, Release) for each in held):
+        raise InvalidParameterError("releases", Shown(f"<{len(held)} entries>"), "answers of a Dataset, at least one")
+    about = [(each.unit, each.neighbours, each.source) for each in held]
+    if any(each != about[0] for each in about):
+        hint = "Costs add up for one table and one unit alone."
+        raise InvalidParameterError("releases", Shown("<several tables>"), "answers about one table", hint)
+    asked = [each.asks for each in held]
+    names = [f"{place}. {each}" if asked.count(each) > 1 else each for place, each in enumerate(asked, 1)]
+    return page(
+        dict(zip(names, held, strict=True)),
+        title=title,
+        account=None,
+        epsilon=fraction_up(sum((Fraction(each.epsilon) for each in held), Fraction(0))),
+        delta=fraction_up(sum((Fraction(each.delta) for each in held), Fraction(0))),
+    )
+
+
+def page(
+    releases: Mapping[str, Release[Any]],
+    *,
+    title: str,
+    account: Account | None,
+    epsilon: float,
+    delta: float,
+    note: str = "",
+) -> str:
+    """The whole page about answers by name, at least one, that cost epsilon and delta together."""
+    held = [*releases.values()]
+    first, days = held[0], sorted({each.time.date().isoformat() for each in held})
+    promise = wording.in_words(Guarantee(epsilon, delta, first.neighbours, first.unit), several=True)
+    seeded = any(each.seeded for each in held)
+    heads = ("question", "asks", "epsilon", "delta", "drawn by")
+    rows = [
+        (*_named(name, each), _cost(each), cost_shown(each.delta) if delta else "", each.mechanism)
+        for name, each in releases.items()
+    ]
+    rows.append(("together", "", cost_shown(epsilon), cost_shown(delta) if delta else "", ""))
+    spent = [*zip(*(each for each in zip(heads, *rows, strict=True) if any(each[1:])), strict=True)]  # not empty ones
+    template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
+    return Template(template).substitute(
+        title=escape(title),
+        about=escape(f"Table: {first.opened}. Protected: each {first.unit}. Query on {', '.join(days)} (UTC)."),
+        promise=escape(SEEDED_PROMISE if seeded else promise),
+        seeded="loud" * seeded,
+        note=html_notes(note),
+        answers="\n".join(_answer(name, each) for name, each in releases.items()),
+        reading=html_notes(*_how_to_read(held)),
+        spent=_table(spent[0], spent[1:]),
+        account=_account(account, held),
+        proofs=_proofs(held, epsilon),
+        version=escape(", ".join(sorted({each.version for each in held}))),
+    )
+
+
+def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | None:
+    """The value of an answer that is a single one, from the rows of its table."""
+    is_first = QUESTIONS[release.task].label == "answer"
+    return rows[0][0 if is_first else 1] if len(rows) == 1 and release.groups is None else None
+
+
+def picture_of(release: Release[Any]) -> str:
+    """A chart of the numbers; empty if there are not several, or they are none."""
+    if len(release.table()[1]) > 1:  # one bar, or one point on a line, shows nothing
+        with suppress(InvalidParameterError):
+            return svg_without_title(release.plot())
+    return ""
+
+
+def _named(name: str, release: Release[Any]) -> tuple[str, str]:
+    """A question's name in a plan, in words, and what it asks, unless its name is that."""
+    return (name, "") if name.endswith(release.asks) else (name.replace("_", " "), release.asks)
+
+
+def _answer(name: str, release: Release[Any]) -> str:
+    title, asks = _named(name, release)
+    heads, rows = release.table()
+    more = f"{len(rows) - _MOST_ROWS:,} more rows are in the certificate." if len(rows) > _MOST_ROWS else ""
+    answer = _table(heads, rows[:_MOST_ROWS], more)
+    if release.counts is None and (only := only_value(release, rows)) is not None:
+        answer = f'<p class="value">{escape(only)}</p>'
+        answer += "" if release.interval is None else html_notes(f"{heads[-1]}: {rows[0][-1]}.")
+    picture = ""
+    with suppress(MissingExtraError):
+        picture = picture_of(release)
+    if picture:
+        about = escape(f"Chart of {title}. {release.accuracy}", quote=True)
+        picture = f'<img alt="{about}" src="data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}">'
+    held = b64encode(release.to_json().encode()).decode()
+    link = f'<a download="{escape(name)}.json" href="data:application/json;base64,{held}">Certificate</a>'
+    return (
+        f'<section><h2>{escape(title)}</h2><p class="asks">{escape(asks)}</p>{answer}{html_notes(*release.sentences)}'
+        f'{picture}<p class="small">{link}, which others can verify.</p></section>'
+    )
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], *notes: str) -> str:
+    return f'<div class="scroll">{html_table(heads, rows, *notes)}</div>'
+
+
+def _account(account: Account | None, releases: Iterable[Release[Any]]) -> str:
+    entries = [f"{each.receipt['account']} (entry {each.receipt['sequence']})" for each in releases if each.receipt]
+    if account is None and entries:
+        return html_notes(f"Charged to the accounts of a ledger: {', '.join(entries)}.")
+    if account is None:
+        by_hand = "the costs of other answers about the same table have to be added by hand"
+        return html_notes(f"Nothing was charged to a ledger; {by_hand}.")
+    limit, spent = as_text(as_written(account.epsilon)), cost_shown(fraction_up(account.spent))
+    text = f"Account {account.name} promises epsilon = {limit} in all; {spent} of it is spent, with these answers,"
+    text += f" and {left_shown(account.left)} is left."
+    head = f"Hash of its latest entry, number {account.entries - 1}: <code>{escape(account.head)}</code>."
+    return f'{html_notes(text)}<p class="small">{head}</p>'
+
+
+def _cost(release: Release[Any]) -> str:
+    """The parts of its epsilon as they were given, or the sum with few digits."""
+    parts = wording.cost(release, release.epsilon)
+    return parts if "+" in parts else cost_shown(release.epsilon)
+
+
+def _how_to_read(releases: Sequence[Release[Any]]) -> list[str]:
+    """What readers ask only of some answers, each once for the whole page."""
+    said: list[str] = []
+    if any(each.error_unit == "ranks" for each in releases):
+        text = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
+        said.append(f"{text} most 20 of the rows that are counted lie between the answer and the true one.")
+    if any(each.basis_missing for each in releases):
+        text = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
+        said.append(text)
+    return said
+
+
+def _proofs(releases: Sequence[Release[Any]], epsilon: float) -> str:
+    """The pages that prove what is promised, with links if the package says where its documentation is."""
+    pages = set[str]().union(*(each.proofs for each in releases))
+    if len(releases) > 1:
+        pages.add("proofs/composition.md")
+    if sum(Fraction(each.epsilon) for each in releases) > Fraction(epsilon):
+        pages.add("proofs/ledger.md")  # which proves what an account accepts together
+    urls = dict(each.split(", ", 1) for each in metadata("dpselect").get_all("Project-URL") or [])
+    site = urls.get("Documentation", "").rstrip("/")
+    items = ""
+    for each in sorted(pages):
+        name = f"<code>{escape(each)}</code>"
+        link = f'<a href="{escape(site)}/{escape(each.removesuffix(".md"))}.html">{name}</a>'
+        items += f"<li>{link if site else name}</li>"
+    return items

@@ -19,11 +19,14 @@ from dpselect import public
 from dpselect.accounting.filter import Cost, Limits
 from dpselect.checks import fraction_up, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
+from dpselect.ledger.accounts import epsilon_left
+from dpselect.plans.answers import OfQuestions
 from dpselect.questions.query import Query
-from dpselect.questions.wording import rounded_up
-from dpselect.questions.words import Terms, as_text
+from dpselect.questions.wording import bound_shown, cost_shown, html_table, rounded_up, scope, text_table
+from dpselect.questions.words import as_text
 from dpselect.session.asking import PlainQuestions, rows_of
 from dpselect.session.dataset import ASK, arguments_of, check_described
+from dpselect.session.paying import Forecast
 
 BUDGET_KEYS = ("share", "epsilon", "within")
 """At most one of them says which part of the budget a question gets."""
@@ -126,16 +129,16 @@ def divided(
     """
     limit, is_free = Fraction(epsilon), {each.name: not each.is_fixed for each in questions}
 
-    def terms(chosen: Mapping[str, float]) -> list[Terms]:
-        """What is said of each question that has a part; its epsilon and delta cover the number of units, too."""
-        return [planned(each, chosen[each.name]).terms for each in questions if each.name in chosen]
+    def costs(chosen: Mapping[str, float]) -> dict[str, float]:
+        """What each question that has a part costs, with the number of units."""
+        asked = (each for each in questions if each.name in chosen)
+        return {each.name: planned(each, chosen[each.name]).terms.epsilon for each in asked}
 
     def cost(chosen: Mapping[str, float]) -> Fraction:
-        return sum((Fraction(each.epsilon) for each in terms(chosen)), Fraction(0))
+        return sum(map(Fraction, costs(chosen).values()), Fraction(0))
 
     def needs(chosen: Mapping[str, float], between: str) -> str:
-        named = zip((each.name for each in questions if each.name in chosen), terms(chosen), strict=True)
-        return between.join(f"{name} {as_text(each.epsilon)}" for name, each in named)
+        return between.join(f"{name} {as_text(epsilon)}" for name, epsilon in costs(chosen).items())
 
     deltas = sum((Fraction(planned(each, epsilon).event.delta) for each in questions), Fraction(0))
     if deltas > Fraction(delta):
@@ -259,3 +262,87 @@ def in_folder(path: str, folder: Path) -> str:
     if separator and not scheme:
         return separator + (rest if os.path.isabs(rest) else str(folder / rest))
     return path if "://" in path else str(folder / path)
+
+
+_HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanForecast(OfQuestions[Forecast]):
+    """The forecast of each question of a plan, by name.
+
+    Attributes:
+        budget, budget_delta: the epsilon and the delta of the plan.
+        unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
+        account: name of the account that would be charged, or None.
+        left: the epsilon left in it, or None.
+        refused: why the account would refuse the plan, or empty.
+
+    >>> import dpselect as dps
+    >>> forecast = dps.Plan.from_toml("examples/questions.toml").forecast()
+    >>> forecast["retired"].guarantee.epsilon, forecast.epsilon, forecast.fits is None
+    (0.2, 1.0, True)
+    """
+
+    budget: float
+    budget_delta: float = 0.0
+    unchecked: str = ""
+    account: str | None = None
+    left: float | None = None
+    refused: str = ""
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the account would accept all charges together; None without an account."""
+        return None if self.account is None else not self.refused
+
+    @property
+    def charge(self) -> str:
+        """What would happen to the account, in one sentence."""
+        if self.account is None:
+            return next(iter(self.values())).charge
+        if self.refused:
+            return f"Refused: {self.refused}"
+        if len(self.stored) == len(self):
+            return f"All questions were answered before: account {self.account} would be charged nothing."
+        return f"Account {self.account} would accept it: it has {epsilon_left(self.left or 0.0)} left."
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row of texts for each question, and one for all together."""
+        lines: list[tuple[str, ...]] = []
+        for name, each in self.items():
+            bound = bound_shown(each.error_bound, each.error_unit) or "no bound"
+            lines.append((name, each.asks, cost_shown(each.epsilon), bound, each.mechanism))
+        return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
+        said = [f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()]
+        parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
+        if parts > self.epsilon:
+            said.append(f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together.")
+        if self.budget_delta:
+            said.append(f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}.")
+        if why := self.unchecked:
+            said.append(f"{why[0].upper()}{why[1:]}: computed from the arguments alone, no column is checked.")
+        return [*said, *filter(None, (self.stored_sentence, self.charge))]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "questions": {name: each.to_dict() for name, each in self.items()},
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "budget": {"epsilon": self.budget, "delta": self.budget_delta},
+            "account": self.account,
+            "left": self.left,
+            "answered": [*self.stored],
+            "fits": self.fits,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([text_table(_HEADS, self.rows), "", *self.sentences])
+
+    def _repr_html_(self) -> str:
+        return html_table(_HEADS, self.rows, *self.sentences)

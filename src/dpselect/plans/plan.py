@@ -18,8 +18,8 @@ from dpselect.errors import ChargeRefusedError, InvalidDataError, InvalidParamet
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
-from dpselect.plans.answers import Answers, PlanForecast, new_folder
-from dpselect.plans.division import PlannedQuestion, divided, in_folder
+from dpselect.plans.answers import Answers, new_folder
+from dpselect.plans.division import PlanForecast, PlannedQuestion, divided, in_folder
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.session.asking import PlainQuestions, planner

@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect import summaries
+from dpselect.privacy import Neighbours
 from dpselect.questions.words import as_text, counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ _USELESS = 1e15  # an error bound beyond any number of people
 _FAR_BELOW = 0.1  # of a delta times the number of units
 _LARGE_DELTA = 1e-3  # a delta above this is not far below one over any number of units from 100 on
 _FEW = 5  # groups, or values of a condition, named in a sentence
+
+_WRONGLY = 5
+"""Of 100 that are absent, those whom a test takes for present: the customary significance of a test."""
 
 LOUD = "WARNING"
 """In the sentence about an answer that may be mostly noise."""
@@ -53,6 +57,27 @@ def promise(release: Planned, guarantee: Guarantee) -> str:
 def remark(epsilon: float) -> str:
     """What follows a promise that is worth next to nothing: probabilities may change by a factor of more than 148."""
     return " This is hardly any protection." if epsilon > 5.0 else ""
+
+
+def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
+    """What differential privacy promises, in words and as a factor; for one answer, or for several together."""
+    unit, epsilon, delta = guarantee.unit, guarantee.epsilon, guarantee.delta
+    is_added = guarantee.neighbours is Neighbours.ADD_REMOVE
+    who = f"Whether or not any one {unit} is" if is_added else f"Which rows any one {unit} has"
+    what = "these answers: whatever they show, and whatever is concluded from them, " if several else ""
+    what = what or "this answer: whatever it shows "
+    factor, together = factor_shown(epsilon), ", for all answers here together" if several else ""
+    text = f"{who} in the table hardly changes {what}becomes at most {factor} times as likely or unlikely by it"
+    text += f" (epsilon = {cost_shown(epsilon)}{together})."
+    if said := remark(epsilon):
+        text = text.replace("hardly changes", "may change") + said
+    if is_added:
+        found = rounded_up(100.0 * guarantee.power(_WRONGLY / 100))
+        text += f" A test that takes {_WRONGLY} of 100 absent ones for present finds at most {found} of 100 present"
+        text += " ones, even if it knows all other rows."
+    if delta:
+        text += f" This may fail with a probability of at most delta = {cost_shown(delta)}."
+    return f"{text} Other answers about the same table add to it." if several else text
 
 
 def units_of(release: Planned, group: Any = None) -> Any:

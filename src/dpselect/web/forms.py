@@ -23,10 +23,9 @@ from dpselect.checks import fraction_down, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, LedgerError, SelectionError, typed
 from dpselect.ledger import Account
 from dpselect.ledger.accounts import as_written, left_shown
-from dpselect.plans.report import in_words
 from dpselect.privacy import EACH_ROW
 from dpselect.questions.question import QUESTIONS, Question
-from dpselect.questions.wording import bound_shown, rounded_up
+from dpselect.questions.wording import bound_shown, in_words, rounded_up
 from dpselect.questions.words import as_text, counted
 from dpselect.rows.columns import Holds
 from dpselect.session.asking import rows_of

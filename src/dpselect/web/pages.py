@@ -34,7 +34,7 @@ from dpselect.certificates.tables import columns
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, MissingExtraError, SelectionError
 from dpselect.ledger import Entry
 from dpselect.ledger.accounts import left_shown
-from dpselect.plans.report import in_words, only_value, picture_of, report
+from dpselect.plans.answers import only_value, picture_of, report
 from dpselect.questions import wording
 from dpselect.questions.question import BY_NAME, QUESTIONS
 from dpselect.questions.words import as_text
@@ -334,7 +334,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         left_out=max(0, len(rows) - _MOST_ROWS),
         sentences=[each.replace(wording.TO_COUNT_UNITS, _COUNTED) for each in said if each],
         loud=wording.LOUD,
-        promise=release.promise if release.seeded else in_words(release.guarantee),
+        promise=release.promise if release.seeded else wording.in_words(release.guarantee),
         size=None if size is None else [round(float(each)) for each in size.groups()],
         can_draw=svg is not None,
         account=pages.site.held,
