@@ -128,8 +128,33 @@ class Answers(OfQuestions[Release[Any]]):
 
     def report(self) -> str:
         """The answers as a page of HTML that needs nothing else; see `dpselect.report`."""
-        together = {"epsilon": self.epsilon, "delta": self.delta}
-        return page(self, title=self.name, account=self.account, note=self.note, **together)
+        held = [*self.values()]
+        first, days = held[0], sorted({each.time.date().isoformat() for each in held})
+        promise = wording.in_words(Guarantee(self.epsilon, self.delta, first.neighbours, first.unit), several=True)
+        seeded = any(each.seeded for each in held)
+        named, asks = zip(*(_named(*each) for each in self.items()), strict=True)
+        spent = {
+            "question": [*named, "together"],
+            "asks": [*asks, ""],
+            "epsilon": [*map(_cost, held), cost_shown(self.epsilon)],
+            "delta": [cost_shown(each.delta) for each in (*held, self)] if self.delta else [],
+            "drawn by": [*(each.mechanism for each in held), ""],
+        }
+        spent = {head: cells for head, cells in spent.items() if any(cells)}  # others say nothing
+        template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
+        return Template(template).substitute(
+            title=escape(self.name),
+            about=escape(f"Table: {first.opened}. Protected: each {first.unit}. Query on {', '.join(days)} (UTC)."),
+            promise=escape(SEEDED_PROMISE if seeded else promise),
+            seeded="loud" * seeded,
+            note=html_notes(self.note),
+            answers="\n".join(_answer(name, each) for name, each in self.items()),
+            reading=html_notes(*_how_to_read(held)),
+            spent=_table([*spent], [*zip(*spent.values(), strict=True)]),
+            account=_account(self.account, held),
+            proofs=_proofs(held, self.epsilon),
+            version=escape(", ".join(sorted({each.version for each in held}))),
+        )
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question to a folder.
@@ -212,50 +237,14 @@ def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
         raise InvalidParameterError("releases", Shown("<several tables>"), "answers about one table", hint)
     asked = [each.asks for each in held]
     names = [f"{place}. {each}" if asked.count(each) > 1 else each for place, each in enumerate(asked, 1)]
-    return page(
-        dict(zip(names, held, strict=True)),
-        title=title,
+    found = Answers(
+        by_name=dict(zip(names, held, strict=True)),
+        name=title,
         account=None,
         epsilon=fraction_up(sum((Fraction(each.epsilon) for each in held), Fraction(0))),
         delta=fraction_up(sum((Fraction(each.delta) for each in held), Fraction(0))),
     )
-
-
-def page(
-    releases: Mapping[str, Release[Any]],
-    *,
-    title: str,
-    account: Account | None,
-    epsilon: float,
-    delta: float,
-    note: str = "",
-) -> str:
-    """The whole page about answers by name, at least one, that cost epsilon and delta together."""
-    held = [*releases.values()]
-    first, days = held[0], sorted({each.time.date().isoformat() for each in held})
-    promise = wording.in_words(Guarantee(epsilon, delta, first.neighbours, first.unit), several=True)
-    seeded = any(each.seeded for each in held)
-    heads = ("question", "asks", "epsilon", "delta", "drawn by")
-    rows = [
-        (*_named(name, each), _cost(each), cost_shown(each.delta) if delta else "", each.mechanism)
-        for name, each in releases.items()
-    ]
-    rows.append(("together", "", cost_shown(epsilon), cost_shown(delta) if delta else "", ""))
-    spent = [*zip(*(each for each in zip(heads, *rows, strict=True) if any(each[1:])), strict=True)]  # not empty ones
-    template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
-    return Template(template).substitute(
-        title=escape(title),
-        about=escape(f"Table: {first.opened}. Protected: each {first.unit}. Query on {', '.join(days)} (UTC)."),
-        promise=escape(SEEDED_PROMISE if seeded else promise),
-        seeded="loud" * seeded,
-        note=html_notes(note),
-        answers="\n".join(_answer(name, each) for name, each in releases.items()),
-        reading=html_notes(*_how_to_read(held)),
-        spent=_table(spent[0], spent[1:]),
-        account=_account(account, held),
-        proofs=_proofs(held, epsilon),
-        version=escape(", ".join(sorted({each.version for each in held}))),
-    )
+    return found.report()
 
 
 def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | None:
