@@ -18,7 +18,8 @@ from typing import Any, TypeVar, cast
 from dpselect.arguments import Argument, decimal, read
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.candidates import CONVERSIONS, DECIMAL, INTEGER, Member, kind_of
+from dpselect.summaries.candidates import Member
+from dpselect.summaries.domain import CONVERSIONS, DECIMAL, INTEGER, kind_of
 
 Listed = TypeVar("Listed", bound=Sequence[Member])
 

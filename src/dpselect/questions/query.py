@@ -85,7 +85,12 @@ class Query:
         checks = ((each.name, each.check) for each in arguments_of(type(question)) if each.check is not None)
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
         noted = _Noted(columns, stated or {})
-        part = question if groups is None else _in_one(question, groups)
+        part = question
+        if groups is not None:  # one of the groups has its share of epsilon and delta
+            shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
+            if (delta := getattr(question, "delta", None)) is not None:
+                shares["delta"] = groups.share_of_delta(delta)
+            part = replace(question, **shares)
         which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
         alone = part.known(noted, which)
         terms = alone.terms  # which refuses what is out of range
@@ -143,11 +148,14 @@ class Query:
                 proofs=(*terms.proofs, "proofs/groups.md"),
                 groups={**self.groups.description(), "epsilon": terms.epsilon},
             )
-        if self.counting is not None:
-            answers = cast("ListQuestion", self.alone).answers
-            terms = _with_numbers(terms, "counted", self.counting, size=answers, page="proofs/noisy_order.md")
-        if self.usable is not None:
-            terms = _with_numbers(terms, "usable", self.usable, size=1, page="proofs/usable_units.md")
+        extra = ("counted", self.counting, "proofs/noisy_order.md"), ("usable", self.usable, "proofs/usable_units.md")
+        for part, noise, page in extra:
+            if noise is not None:  # noisy numbers of units: in one group one for each answer, or one
+                size = cast("ListQuestion", self.alone).answers if part == "counted" else 1
+                within = noise.error_bound(CONFIDENCE, size=size)
+                units = NoisyUnits(within=within, epsilon=noise.epsilon, answer_epsilon=terms.epsilon)
+                whole = fraction_up(Fraction(terms.epsilon) + Fraction(noise.epsilon))
+                terms = replace(terms, epsilon=whole, proofs=(*terms.proofs, page), **{part: units})
         return terms
 
     def stated(self, *, column: str, unit: str) -> dict[str, Any]:
@@ -214,8 +222,10 @@ class Query:
         found: Words = {}
         for each in arguments_of(type(question)):
             value = getattr(question, each.name)
-            if each.kind == "prices" and value is not None:
-                found[each.name] = list_written(cast(Any, self.alone).mechanism.prices)
+            if each.kind == "prices" and value is not None:  # whole numbers as a list of candidates, others as they are
+                prices = [number_written(price) for price in cast(Any, self.alone).mechanism.prices]
+                are_whole = all(type(price) is int for price in prices)
+                found[each.name] = PublicCandidates.given(prices).words(whole=True) if are_whole else prices
             elif each.kind in ("list", "dates") and value is not None:
                 found[each.name] = getattr(self.alone, each.name).words(whole=question.is_count)
             elif value is not None:
@@ -250,6 +260,9 @@ class Query:
         except (KeyError, TypeError):  # nothing is asked, or nothing that has such a name
             raise wrong("question.ask", f"one of {', '.join(BY_NAME)}") from None
         rest = {name: value for name, value in words.items() if name not in ("ask", "where", "by", "groups")}
+        where: Any = words.get("where")
+        if "where" in words and not (isinstance(where, list) and where):
+            raise wrong("question.where", "a list of conditions")
         given = _arguments(rest, (*arguments_of(kind), *_OF_VIEWS))
         usable, most = (given.pop(each.name, each.default) for each in _OF_VIEWS)
         return cls.planned(
@@ -258,30 +271,9 @@ class Query:
             stated=facts,
             neighbours=neighbours,
             groups=None if groups is None else PublicGroups.given(words.get("by"), groups, most),
-            where=_conditions(words["where"]) if "where" in words else (),
+            where=[*map(_condition, cast("list[Any]", where or []))],
             usable_epsilon=usable,
         )
-
-
-def _in_one(question: Question, groups: PublicGroups) -> Question:
-    """The question of one of the groups, with its share of epsilon and delta."""
-    shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
-    delta: Any = getattr(question, "delta", None)
-    if delta is not None:
-        shares["delta"] = groups.share_of_delta(delta)
-    return replace(question, **shares)
-
-
-def _with_numbers(terms: Terms, part: str, noise: GeometricMechanism, *, size: int, page: str) -> Terms:
-    """The terms of an answer together with noisy numbers of units, `size` of them in one group."""
-    within = noise.error_bound(CONFIDENCE, size=size)
-    more: dict[str, Any] = {part: NoisyUnits(within=within, epsilon=noise.epsilon, answer_epsilon=terms.epsilon)}
-    return replace(
-        terms,
-        epsilon=fraction_up(Fraction(terms.epsilon) + Fraction(noise.epsilon)),
-        proofs=(*terms.proofs, page),
-        **more,
-    )
 
 
 def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, argument: str) -> GeometricMechanism:
@@ -312,13 +304,6 @@ class _Noted:
             raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
         self.facts["kind"] = str(found)
         return CandidateKind(found)
-
-
-def _conditions(held: Any) -> list[Words]:
-    """The conditions on rows, each of one column: two ends or a list."""
-    if not isinstance(held, list) or not held:
-        raise wrong("question.where", "a list of conditions")
-    return [_condition(each) for each in cast("list[Any]", held)]
 
 
 def _condition(held: Any) -> Words:
@@ -364,13 +349,6 @@ def number_written(value: Any) -> int | float | str:
         return int(exact)
     nearest = float(exact)
     return nearest if Fraction(repr(nearest)) == exact else str(exact)
-
-
-def list_written(listed: Any) -> Any:
-    """Public prices in words: whole numbers as a list of candidates, others as they are."""
-    numbers = [number_written(each) for each in listed]
-    is_whole = all(type(each) is int for each in numbers)
-    return PublicCandidates.given(numbers).words(whole=True) if is_whole else numbers
 
 
 def _arguments(words: Words, arguments: Iterable[Argument]) -> Words:

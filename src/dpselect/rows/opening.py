@@ -31,7 +31,8 @@ from dpselect.rows.frame import frame_source, of_delta
 from dpselect.rows.lines import ignored
 from dpselect.rows.statements import Engine
 from dpselect.summaries import CandidateKind, candidate_kind
-from dpselect.summaries.candidates import CONVERSIONS, Member, kind_of
+from dpselect.summaries.candidates import Member
+from dpselect.summaries.domain import CONVERSIONS, kind_of
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
 """The scheme of a database's URL. The rest of it may hold a password."""

@@ -6,17 +6,17 @@ from dpselect.on_use import on_use
 
 if TYPE_CHECKING:
     from dpselect.arguments import CandidateKind as CandidateKind
+    from dpselect.summaries.candidates import CandidateTotals as CandidateTotals
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
     from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
     from dpselect.summaries.candidates import as_date as as_date
-    from dpselect.summaries.candidates import candidate_kind as candidate_kind
     from dpselect.summaries.candidates import members as members
     from dpselect.summaries.domain import PublicBins as PublicBins
     from dpselect.summaries.domain import PublicClip as PublicClip
     from dpselect.summaries.domain import PublicDomain as PublicDomain
     from dpselect.summaries.domain import are_dates as are_dates
+    from dpselect.summaries.domain import candidate_kind as candidate_kind
     from dpselect.summaries.domain import public_dates as public_dates
-    from dpselect.summaries.scans import CandidateTotals as CandidateTotals
     from dpselect.summaries.scans import CountsOf as CountsOf
     from dpselect.summaries.scans import NameCounts as NameCounts
     from dpselect.summaries.scans import NamesOf as NamesOf

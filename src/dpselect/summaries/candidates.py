@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from datetime import date, datetime, time
 from decimal import Decimal
 from hashlib import sha256
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.arguments import CandidateKind
-from dpselect.errors import InvalidCandidatesError, Shown, describe, typed, wrong
+from dpselect.errors import InvalidCandidatesError, Shown, describe, wrong
 
 MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
@@ -45,6 +45,9 @@ _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, a
 
 
 _KINDS: dict[type, CandidateKind] = dict(zip((int, float, str, date, bool), CandidateKind, strict=True))
+
+
+Member = int | float | str | bool | date
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -368,52 +371,32 @@ def as_date(value: Any) -> date | None:
     return read if read.isoformat() == value else None
 
 
-def candidate_kind(value: object) -> CandidateKind:
-    """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
+class PrivateNumbers:
+    """Shows no number and cannot be pickled or copied; its arrays cannot be written to."""
 
-    >>> candidate_kind("integer") is CandidateKind.INTEGER
-    True
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for each in fields(cast(Any, self)):
+            if isinstance(array := getattr(self, each.name), np.ndarray):
+                array.setflags(write=False)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} are private and cannot be pickled or copied")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CandidateTotals(PrivateNumbers):
+    """A number for each candidate, in the candidates' order: of units that have it, or a sum of amounts or weights.
+
+    Adding all rows of one more unit raises each count by 0 or 1 (proof: ``proofs/counting.md``), and moves each sum by
+    a whole number between the lower and the upper bound of one unit's amount, or by 0 (``proofs/clipped_sums.md``).
+
+    >>> CandidateTotals(np.array([3, 0, 41]))
+    CandidateTotals(<3 private numbers>)
     """
-    for kind in CandidateKind:
-        if isinstance(value, str) and value in (kind.name.lower(), kind.value):
-            return kind
-    words = ", ".join(repr(kind.name.lower()) for kind in CandidateKind)
-    raise InvalidCandidatesError("kind", typed(value), f"one of {words}")
 
+    totals: NDArray[np.int64]
 
-Member = int | float | str | bool | date
-
-DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
-INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
-
-_WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")
-"""A zero before other digits means that the text is a code."""
-
-
-def kind_of(
-    texts: Sequence[str], choice: tuple[CandidateKind, CandidateKind] = (CandidateKind.INTEGER, CandidateKind.TEXT)
-) -> CandidateKind:
-    """The first of `choice`, whole numbers, if all texts are written like one; otherwise the second.
-
-    >>> kind_of(["12", "7"]).name, kind_of(["01067", "80331"]).name
-    ('INTEGER', 'TEXT')
-    """
-    return choice[not all(map(_WRITTEN_AS_A_NUMBER.fullmatch, texts))]
-
-
-def _number(text: str) -> float:
-    """The nearest double; but no whole number in place of another one."""
-    nearest = float(text)
-    if 2**52 < abs(nearest) < math.inf and Decimal(text) not in (Decimal(nearest), Decimal(repr(nearest))):
-        raise ValueError
-    return nearest
-
-
-CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
-    CandidateKind.INTEGER: int,
-    CandidateKind.NUMBER: _number,
-    CandidateKind.TEXT: str,
-    CandidateKind.DATE: lambda text: date.fromisoformat(text.strip()),
-    CandidateKind.BOOLEAN: lambda text: bool(("false", "true").index(text.strip().lower())),
-}
-"""How a text becomes a candidate of each kind; a `ValueError` if it is not one."""
+    def __repr__(self) -> str:
+        return f"CandidateTotals(<{self.totals.size} private numbers>)"

@@ -1,9 +1,10 @@
-"""Public numbers and dates: those to choose from between two bounds, bins, and how much one unit may add to a sum."""
+"""Public numbers and dates: between two bounds, in bins, and what a unit may add to a sum; and how texts are read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, localcontext
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from dpselect.arguments import CandidateKind
 from dpselect.checks import decimal_fraction, finite_bounds, fraction_up, members_in_order, positive_count
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.grids import Grid
-from dpselect.summaries.candidates import PublicCandidates, as_date
+from dpselect.summaries.candidates import Member, PublicCandidates, as_date
 
 _DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
 
@@ -363,3 +364,52 @@ class PublicClip:
     def description(self) -> dict[str, Any]:
         """What a certificate says of it: the bounds in scaled whole numbers."""
         return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}
+
+
+def candidate_kind(value: object) -> CandidateKind:
+    """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
+
+    >>> candidate_kind("integer") is CandidateKind.INTEGER
+    True
+    """
+    for kind in CandidateKind:
+        if isinstance(value, str) and value in (kind.name.lower(), kind.value):
+            return kind
+    words = ", ".join(repr(kind.name.lower()) for kind in CandidateKind)
+    raise InvalidCandidatesError("kind", typed(value), f"one of {words}")
+
+
+DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
+
+_WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")
+"""A zero before other digits means that the text is a code."""
+
+
+def kind_of(
+    texts: Sequence[str], choice: tuple[CandidateKind, CandidateKind] = (CandidateKind.INTEGER, CandidateKind.TEXT)
+) -> CandidateKind:
+    """The first of `choice`, whole numbers, if all texts are written like one; otherwise the second.
+
+    >>> kind_of(["12", "7"]).name, kind_of(["01067", "80331"]).name
+    ('INTEGER', 'TEXT')
+    """
+    return choice[not all(map(_WRITTEN_AS_A_NUMBER.fullmatch, texts))]
+
+
+def _number(text: str) -> float:
+    """The nearest double; but no whole number in place of another one."""
+    nearest = float(text)
+    if 2**52 < abs(nearest) < math.inf and Decimal(text) not in (Decimal(nearest), Decimal(repr(nearest))):
+        raise ValueError
+    return nearest
+
+
+CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
+    CandidateKind.INTEGER: int,
+    CandidateKind.NUMBER: _number,
+    CandidateKind.TEXT: str,
+    CandidateKind.DATE: lambda text: date.fromisoformat(text.strip()),
+    CandidateKind.BOOLEAN: lambda text: bool(("false", "true").index(text.strip().lower())),
+}
+"""How a text becomes a candidate of each kind; a `ValueError` if it is not one."""

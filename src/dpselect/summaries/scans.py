@@ -6,8 +6,8 @@ No summary leaves the process by accident.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, NoReturn, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,15 @@ from dpselect.checks import (
     whole_or_double_bounds,
 )
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
-from dpselect.summaries.candidates import MOST_CANDIDATES, MOST_WRITTEN, PublicCandidates, hashed, plain, stated
+from dpselect.summaries.candidates import (
+    MOST_CANDIDATES,
+    MOST_WRITTEN,
+    PrivateNumbers,
+    PublicCandidates,
+    hashed,
+    plain,
+    stated,
+)
 from dpselect.summaries.domain import PublicClip, PublicDomain
 
 
@@ -219,37 +227,6 @@ def _pairs(
     if len(set(listed)) < len(listed):
         raise InvalidCandidatesError("groups", Shown(f"<{len(listed):,} groups>"), "groups without duplicates")
     return tuple(names), tuple(listed), parts
-
-
-class PrivateNumbers:
-    """Shows no number and cannot be pickled or copied; its arrays cannot be written to."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        for each in fields(cast(Any, self)):
-            if isinstance(array := getattr(self, each.name), np.ndarray):
-                array.setflags(write=False)
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(f"{type(self).__name__} are private and cannot be pickled or copied")
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CandidateTotals(PrivateNumbers):
-    """A number for each candidate, in the candidates' order: of units that have it, or a sum of amounts or weights.
-
-    Adding all rows of one more unit raises each count by 0 or 1 (proof: ``proofs/counting.md``), and moves each sum by
-    a whole number between the lower and the upper bound of one unit's amount, or by 0 (``proofs/clipped_sums.md``).
-
-    >>> CandidateTotals(np.array([3, 0, 41]))
-    CandidateTotals(<3 private numbers>)
-    """
-
-    totals: NDArray[np.int64]
-
-    def __repr__(self) -> str:
-        return f"CandidateTotals(<{self.totals.size} private numbers>)"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
