@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from dpselect import Release
-from dpselect.certificates.release import certified
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.questions.question import QUESTIONS
@@ -105,4 +104,5 @@ def released(
         asked, summaries = question, [[handed(question.alone, each, **other) for each in found]]
     else:
         asked, summaries = alone(question), [[handed(question, found, **other)]]
-    return certified(asked, column=column, unit=unit, time=time).answered(asked.released(summaries))
+    undrawn: Release[Any] = Release(value=asked.undrawn, time=time, **asked.stated(column=column, unit=unit))
+    return undrawn.answered(asked.released(summaries))

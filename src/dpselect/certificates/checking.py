@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dpselect.accounting import Event, compose, planned_epsilon
 from dpselect.accounting.codec import decode, from_json
 from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, PureEvent, Run, encode
-from dpselect.certificates.release import Release, canonical_json, certified, digest, question_hash
+from dpselect.certificates.release import Release, canonical_json, digest, question_hash
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError, Shown, wrong
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
@@ -185,7 +185,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
         asked = Query.again(
             words, neighbours=Neighbours(neighbours), facts=_object(held.get("facts", {}), "facts"), groups=names
         )
-        terms, names = asked.terms, names and asked.names  # those of a cross table may have been lists
+        terms, names = asked.terms, names and [*asked.undrawn]  # those of a cross table may have been lists
     except InvalidCertificateError:
         raise
     except InvalidParameterError as refused:
@@ -205,7 +205,8 @@ def released(text: object) -> tuple[Release[Any], Words]:
     answer = read[0] if names is None else dict(zip(names, read, strict=True))
     usable = _numbers(held, "usable", names, len(read))
     counted = _numbers(held, "counts", names, sum(len(_values(each)) for each in read))
-    release = certified(asked, column=column, unit=unit, time=_time(held["time"], "time"))
+    about: dict[str, Any] = {"time": _time(held["time"], "time"), **asked.stated(column=column, unit=unit)}
+    release: Release[Any] = Release(value=asked.undrawn, **about)
     release = replace(
         release.answered(Drawn(answer, usable, counted)),
         receipt=_receipt(held["receipt"]),

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from altair import LayerChart
     from typing_extensions import TypeVar  # a release of an unknown kind may be written without brackets
 
-    from dpselect.questions.query import Query
-
     Answer = TypeVar("Answer", covariant=True, default=Answered)
 else:
     from typing import TypeVar
@@ -302,12 +300,6 @@ def claims(planned: Planned) -> dict[str, Any]:
         "candidates": dict(planned.candidates),
         "error_bound": None if bound is None else {"within": within, "confidence": planned.confidence, **of},
     }
-
-
-def certified(asked: Query, *, column: str, unit: str, time: datetime) -> Release[Any]:
-    """The certificate without the answer, with None in its place. Nothing is drawn."""
-    undrawn: Any = None if asked.groups is None else dict.fromkeys(asked.names)
-    return Release(value=undrawn, time=time, **asked.stated(column=column, unit=unit))
 
 
 def canonical_json(held: Mapping[str, Any]) -> str:

@@ -176,9 +176,9 @@ class Query:
         }
 
     @property
-    def names(self) -> list[Any]:
-        """Of the groups."""
-        return [] if self.groups is None else [*self.groups.names]
+    def undrawn(self) -> Any:
+        """In place of the answer before it is drawn: nothing, of each group if there are groups."""
+        return None if self.groups is None else dict.fromkeys(cast("Any", self.groups.names))
 
     @cached_property
     def scans(self) -> list[Scan]:
@@ -212,7 +212,7 @@ class Query:
             units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
             usable = self.usable.draw_many(np.array(units, np.int64)).tolist()
         answers: list[Any] = [each.answer for each in drawn]
-        answer = answers[0] if self.groups is None else dict(zip(self.names, answers, strict=True))
+        answer = answers[0] if self.groups is None else dict(zip(self.undrawn, answers, strict=True))
         return Drawn(answer, usable, counted)
 
     @cached_property
@@ -228,6 +228,8 @@ class Query:
                 found[each.name] = PublicCandidates.given(prices).words(whole=True) if are_whole else prices
             elif each.kind in ("list", "dates") and value is not None:
                 found[each.name] = getattr(self.alone, each.name).words(whole=question.is_count)
+            elif isinstance(value, bool | str):
+                found[each.name] = value
             elif value is not None:
                 found[each.name] = written(value, each.kind)
         if self.usable is not None:
@@ -285,21 +287,23 @@ def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, arg
     return noise
 
 
+@dataclass(frozen=True, slots=True)
 class _Noted:
     """The columns of a table, or as a certificate states them; with a note of all that was asked about their types."""
 
-    def __init__(self, columns: Columns | None, stated: Mapping[str, Any]) -> None:
-        self._columns, self._stated, self.facts = columns, stated, dict[str, Any]()
+    columns: Columns | None
+    stated: Mapping[str, Any]
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def is_whole(self, column: str, /) -> bool:
-        found: object = self._stated.get("is_whole") if self._columns is None else self._columns.is_whole(column)
+        found: object = self.stated.get("is_whole") if self.columns is None else self.columns.is_whole(column)
         if not isinstance(found, bool):
             raise wrong("facts.is_whole", "whether the column's type is one of whole numbers")
         self.facts["is_whole"] = found
         return found
 
     def name_kind(self, column: str, /) -> CandidateKind:
-        found = self._stated.get("kind") if self._columns is None else self._columns.name_kind(column)
+        found = self.stated.get("kind") if self.columns is None else self.columns.name_kind(column)
         if found not in [*CandidateKind]:
             raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
         self.facts["kind"] = str(found)
@@ -326,13 +330,11 @@ _FRACTION = re.compile(r"-?[0-9]{1,1000}/0*[1-9][0-9]{0,1000}", re.ASCII)
 
 
 def written(value: Any, kind: object) -> Any:
-    """An argument other than a public list in words.
+    """An argument of numbers or dates in words.
 
     >>> written((0.0, Fraction(1, 3)), "bounds"), written(0.5, "number")
     ([0, '1/3'], 0.5)
     """
-    if isinstance(value, bool | str):
-        return value
     if kind in _SEVERAL:
         return [number_written(each) if (day := as_date(each)) is None else str(day) for each in value]
     return number_written(value)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpselect.accounting import Run
-from dpselect.certificates.release import Release, canonical_json, certified, claims, identity_text
+from dpselect.certificates.release import Release, canonical_json, claims, identity_text
 from dpselect.checks import one_of
 from dpselect.errors import (
     AnswerLostError,
@@ -234,8 +234,9 @@ class Spending:
                 asked, ahead = questions[place], looked[place]
                 # Charged before a crash, on the day on which it was asked.
                 since = time if ahead is None else datetime.fromisoformat(ahead.time)
-                undrawn = certified(asked.asked, column=asked.column, unit=asked.unit, time=since)
-                undrawn = replace(undrawn, format=asked.format, source=dict(asked.named) or None)
+                about: dict[str, Any] = asked.asked.stated(column=asked.column, unit=asked.unit)
+                about |= {"time": since, "format": asked.format, "source": dict(asked.named) or None}
+                undrawn: Release = Release(value=asked.asked.undrawn, **about)
                 drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash(), seeded_before))
             if len(questions) > 1:
                 self._looked(questions)  # reading may have taken long, and others charge meanwhile

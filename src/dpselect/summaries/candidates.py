@@ -154,7 +154,11 @@ class PublicCandidates:
     @classmethod
     def _checked(cls, candidates: object) -> PublicCandidates:
         if isinstance(candidates, range):
-            return cls(CandidateKind.INTEGER, _checked_range(candidates))
+            # Its length may be more than `len` can say.
+            _check_count(candidates, len(candidates[: MOST_CANDIDATES + 1]))
+            if not all(SMALLEST_INTEGER <= end <= LARGEST_INTEGER for end in (candidates[0], candidates[-1])):
+                raise _refusal(candidates, _OF_64_BITS)
+            return cls(CandidateKind.INTEGER, candidates)
         given: Any = candidates
         array = cast("NDArray[Any] | None", given if isinstance(given, np.ndarray) else None)
         if array is not None and array.ndim != 1:
@@ -293,13 +297,6 @@ def _is_missing(member: object) -> bool:
 
 def _is_encodable(text: str) -> bool:
     return bool(text) and (text.isascii() or text.encode(errors="replace").decode() == text)
-
-
-def _checked_range(candidates: range) -> range:
-    _check_count(candidates, len(candidates[: MOST_CANDIDATES + 1]))  # the length may be more than `len` can say
-    if not all(SMALLEST_INTEGER <= end <= LARGEST_INTEGER for end in (candidates[0], candidates[-1])):
-        raise _refusal(candidates, _OF_64_BITS)
-    return candidates
 
 
 def _distinct_integers(members: list[int] | NDArray[Any], smallest: Any, largest: Any) -> NDArray[np.int64]:
