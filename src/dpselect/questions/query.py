@@ -324,8 +324,9 @@ def _condition(held: Any) -> Words:
     raise wrong("question.where", "conditions, each of a column: two ends, at most one of them null, or values")
 
 
-_NUMBERS = frozenset(["number", "exact", "bounds", "levels", "prices", "numbers or dates"])
-_SEVERAL = frozenset(["bounds", "levels", "prices", "numbers or dates", "ends"])
+_PARTS = dict.fromkeys(("bounds", "levels", "prices"), "number") | {"numbers or dates": "either", "ends": "text"}
+"""The kinds of argument that have several parts, and the kind of each: `either` is a number or a date."""
+
 _FRACTION = re.compile(r"-?[0-9]{1,1000}/0*[1-9][0-9]{0,1000}", re.ASCII)
 
 
@@ -335,7 +336,7 @@ def written(value: Any, kind: object) -> Any:
     >>> written((0.0, Fraction(1, 3)), "bounds"), written(0.5, "number")
     ([0, '1/3'], 0.5)
     """
-    if kind in _SEVERAL:
+    if kind in _PARTS:
         return [number_written(each) if (day := as_date(each)) is None else str(day) for each in value]
     return number_written(value)
 
@@ -373,18 +374,14 @@ def _read(held: object, kind: object, name: str) -> Any:
     """What was `written`; whether it was is found out when it is written again."""
     if kind in ("list", "values", "dates") or (kind == "prices" and isinstance(held, dict)):
         return members(cast("object", held), name)
-    if kind not in _SEVERAL:
-        return _read_one(held, kind, name)
-    if not isinstance(held, list):
-        raise wrong(name, "a list")
-    return tuple(_read_one(each, kind, name) for each in cast("list[object]", held))
-
-
-def _read_one(held: object, kind: object, name: str) -> Any:
-    if kind in _NUMBERS:
+    if kind in _PARTS:
+        if not isinstance(held, list):
+            raise wrong(name, "a list")
+        return tuple(_read(each, _PARTS[cast("str", kind)], name) for each in cast("list[object]", held))
+    if kind in ("number", "exact", "either"):
         if isinstance(held, str) and _FRACTION.fullmatch(held):
             return Fraction(held)
-        if type(held) in (int, float) or (kind == "numbers or dates" and as_date(held) is not None):
+        if type(held) in (int, float) or (kind == "either" and as_date(held) is not None):
             return held
         raise wrong(name, "a number")
     types = {"whole": (int, "a whole number"), "flag": (bool, "true or false")}

@@ -279,9 +279,7 @@ class ListQuestion(Question):
         """How many units have each candidate."""
         return summaries.CountsOf(self.choices, self.max_values_per_unit, self.listed)
 
-    @property
-    def scan(self) -> summaries.Scan:
-        return self.counts
+    scan = counts  # pyright: ignore[reportIncompatibleMethodOverride] - of a narrower type
 
     @property
     def usable_units(self) -> summaries.PublicCondition | None:

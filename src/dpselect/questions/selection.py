@@ -94,7 +94,7 @@ class Counted(ListQuestion):
             **({"rule": rule} if self.with_counts or most is not None else {}),
         }
         if order is None:
-            return self.each_drawn(told)
+            return terms_of_plan(self, self.plan, told)
         return self.stated(
             replace(self.moved, value=order.noise.moved),
             "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md",
@@ -105,10 +105,6 @@ class Counted(ListQuestion):
             arguments=told,
             counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
         )
-
-    @abstractmethod
-    def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
-        """The terms of a draw for each value."""
 
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         if self.once is None:
@@ -130,7 +126,7 @@ _ROUND_PROOFS = {
     "ExponentialMechanism": "proofs/exponential_mechanism.md",
     "ExponentialNoiseTopK": "proofs/exponential_once.md",
 }
-"""The proof page of one draw, for questions with several winners."""
+"""The proof page of one draw."""
 
 
 def top_k_plan(question: Any, epsilon: float) -> TopKPlan:
@@ -141,21 +137,21 @@ def top_k_plan(question: Any, epsilon: float) -> TopKPlan:
     return mechanisms.plan_top_k(len(question.choices), question.answers, **cost, **how)
 
 
-def terms_of_plan(question: Any, plan: TopKPlan, arguments: dict[str, Any]) -> Terms:
-    """What a certificate of several winners will contain.
+def terms_of_plan(question: Any, plan: mechanisms.PermuteAndFlip | TopKPlan, arguments: dict[str, Any]) -> Terms:
+    """What a certificate of one winner, or of several, will contain.
 
     Proof: ``proofs/top_k.md`` (the rounds), and the page of the plan's mechanism (each draw).
     """
-    drawn_by = type(plan.mechanism).__name__
+    drawn_by, rounds, pages = plan, 1, list[str]()
+    if isinstance(plan, mechanisms.PermuteAndFlip):
+        error_bound = plan.worst_error(len(question.choices), failure=1.0 - CONFIDENCE, confidence=CONFIDENCE)
+    else:
+        drawn_by, rounds, error_bound = plan.mechanism, plan.rounds, plan.error_bound(confidence=CONFIDENCE)
+        pages = [] if plan.is_at_once else ["proofs/top_k.md"]
+    name = type(drawn_by).__name__
+    about: dict[str, Any] = {"mechanism": name, "rounds": rounds, "candidates": question.choices.description()}
     return question.stated(
-        question.moved,
-        *([] if plan.is_at_once else ["proofs/top_k.md"]),
-        _ROUND_PROOFS[drawn_by],
-        mechanism=drawn_by,
-        rounds=plan.rounds,
-        candidates=question.choices.description(),
-        error_bound=plan.error_bound(confidence=CONFIDENCE),
-        arguments=arguments,
+        question.moved, *pages, _ROUND_PROOFS[name], error_bound=error_bound, arguments=arguments, **about
     )
 
 
@@ -169,16 +165,6 @@ class Best(Counted):
         moved = self.moved
         how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
         return mechanisms.PermuteAndFlip(epsilon=self.of_selection, sensitivity=moved.value, **how)
-
-    def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
-        choices = self.choices
-        return self.stated(
-            self.moved,
-            "proofs/permute_and_flip.md",
-            candidates=choices.description(),
-            error_bound=self.plan.worst_error(len(choices), failure=1.0 - CONFIDENCE, confidence=CONFIDENCE),
-            arguments=arguments,
-        )
 
 
 class MostCommon(Best, name="most_common"):
@@ -340,9 +326,6 @@ class TopK(Counted, name="top_k"):
     @cached_property
     def plan(self) -> TopKPlan:
         return top_k_plan(self, self.of_selection)
-
-    def each_drawn(self, arguments: dict[str, Any], /) -> Terms:
-        return terms_of_plan(self, self.plan, arguments)
 
 
 class BestFeatures(ListQuestion, name="best_features"):
