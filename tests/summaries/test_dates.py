@@ -38,6 +38,7 @@ FIRST, LAST = date(2026, 2, 27), date(2026, 3, 2)
         (pl.Series([datetime(2026, 3, 1)]), None, 1, ["2026-03-01"]),
         (pa.array([datetime(2026, 3, 1)]), None, 1, ["2026-03-01"]),
         (pa.array([FIRST]), None, 1, ["2026-02-27"]),
+        (pd.DataFrame({"day": ["2026-02-27"]}), None, 1, ["2026-02-27"]),
     ],
 )
 def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
@@ -60,7 +61,6 @@ def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
         ([pd.Timestamp("2026-02-27") + pd.Timedelta(1, "ns")], None, 1, "timestamps at midnight"),
         ([FIRST, pd.NaT], None, 1, "dates="),
         (np.array(["2026-02-27T01", "NaT"], dtype="datetime64[ns]"), None, 1, "timestamps at midnight"),
-        (pd.DataFrame({"day": ["2026-02-27"]}), None, 1, "dates="),
         ([FIRST, datetime(2026, 2, 27)], None, 1, "without duplicates"),
         (None, (FIRST, pd.NaT), 1, "bounds="),
         (None, (FIRST, datetime(2026, 2, 28, 1)), 1, "bounds="),

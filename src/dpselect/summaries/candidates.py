@@ -32,6 +32,7 @@ _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
 _LISTS = "a range, a list or a one-dimensional array"
 _FRAME = "Or a frame in memory of one column."
 _LAZY = f"{_FRAME} dpselect.candidates_from(frame, column=...) lists a public one of Spark."
+DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
 UNLISTED = "values() and top_k(), with a delta, name what enough units have."
 """What to ask without a public list of candidates."""
 _OF_64_BITS = "whole numbers from -2^63 to 2^63 - 1; others have to be text, in a column of text"
@@ -119,8 +120,8 @@ class PublicCandidates:
         return all(each in known for each in members)
 
     @classmethod
-    def given(cls, candidates: object, *, argument: str = "candidates") -> PublicCandidates:
-        """`candidates` as the caller gave them; `argument` is their name in errors.
+    def given(cls, candidates: object, *, argument: str = "candidates", days: bool = False) -> PublicCandidates:
+        """`candidates` as the caller gave them; `argument` is their name in errors. With `days`, what is read as dates.
 
         A ``range``, or a list, tuple, set (which is sorted), iterator or one-dimensional array (NumPy, pandas, Polars,
         Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a frame of one such
@@ -144,7 +145,7 @@ class PublicCandidates:
             of = "values to choose from" if argument == "candidates" else argument
             raise InvalidCandidatesError(argument, None, f"the public list of {of}", hint)
         try:
-            return cls._checked(candidates)
+            return cls._checked(candidates, days=days)
         except InvalidCandidatesError as error:
             refused = error  # raised below, so that the other one is not its context
         raise InvalidCandidatesError(
@@ -152,7 +153,7 @@ class PublicCandidates:
         )
 
     @classmethod
-    def _checked(cls, candidates: object) -> PublicCandidates:
+    def _checked(cls, candidates: object, *, days: bool) -> PublicCandidates:
         if isinstance(candidates, range):
             # Its length may be more than `len` can say.
             _check_count(candidates, len(candidates[: MOST_CANDIDATES + 1]))
@@ -166,7 +167,9 @@ class PublicCandidates:
         if array is not None and array.dtype.kind in "iu":
             _check_count(array, array.shape[0])
             return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
-        members = _as_list(candidates)
+        members = _as_list(candidates, days=days)
+        if days and None in members:
+            raise InvalidCandidatesError("dates", Shown(f"<{len(members)} values, not all of them dates>"), DATES)
         kind = _kind_of(members, candidates)
         if type(candidates) in (set, frozenset):  # whose order differs between processes
             members = sorted(members)
@@ -236,11 +239,12 @@ def hashed(listed: list[Any]) -> str:
     return sha256(json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 
-def _as_list(candidates: Any) -> list[Any]:
+def _as_list(candidates: Any, *, days: bool) -> list[Any]:
     if isinstance(candidates, _NOT_LISTS):
         raise _refusal(candidates, _LISTS)
     members = _only_column(candidates)
-    for method in ("to_list", "tolist", "to_pylist"):  # pandas, Polars; NumPy; Arrow
+    is_kept = days and getattr(getattr(members, "dtype", None), "kind", "") == "M"  # NumPy would make numbers of dates
+    for method in () if is_kept else ("to_list", "tolist", "to_pylist"):  # pandas, Polars; NumPy; Arrow
         convert = getattr(members, method, None)
         if callable(convert):
             members = convert()
@@ -250,7 +254,7 @@ def _as_list(candidates: Any) -> list[Any]:
     # Not list(): the iterator may have no end.
     members = list(islice(cast("Iterable[Any]", members), MOST_CANDIDATES + 1))
     _check_count(candidates, len(members))
-    return [plain(member) for member in members]
+    return [(as_date if days else plain)(member) for member in members]
 
 
 def plain(member: Any) -> Any:

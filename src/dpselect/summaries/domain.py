@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -20,9 +20,7 @@ from dpselect.arguments import CandidateKind
 from dpselect.checks import decimal_fraction, finite_bounds, fraction_up, members_in_order, positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, typed
 from dpselect.grids import Grid
-from dpselect.summaries.candidates import Member, PublicCandidates, as_date
-
-_DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
+from dpselect.summaries.candidates import DATES, Member, PublicCandidates, as_date
 
 DAY_ZERO = date(1970, 1, 1)
 """The day from which days are counted where dates are drawn as numbers."""
@@ -54,9 +52,9 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
     if bounds is None:
         if days != 1:
             raise InvalidParameterError("step", days, "1 with a list of dates", "A step is for bounds.")
-        public = PublicCandidates.given(_listed(dates), argument="dates")
+        public = PublicCandidates.given(dates, argument="dates", days=True)
         if public.kind is not CandidateKind.DATE:
-            raise InvalidCandidatesError("dates", Shown(f"<{len(public):,} {public.kind}>"), _DATES)
+            raise InvalidCandidatesError("dates", Shown(f"<{len(public):,} {public.kind}>"), DATES)
         return public
     first, last = first_and_last(bounds)
     listed = [first + timedelta(days=day) for day in range(0, (last - first).days + 1, days)]
@@ -81,30 +79,7 @@ def first_and_last(bounds: object) -> tuple[date, date]:
             return first, last
         case _:
             hint = "The first must not be after the last."
-            raise InvalidParameterError("bounds", Shown("<no such dates>"), f"two {_DATES}", hint)
-
-
-def _listed(dates: object) -> object:
-    """Texts and timestamps converted to dates; anything else unchanged, to be refused with the reason."""
-    values: Any = dates
-    if isinstance(values, set | frozenset):  # in the same order in every process
-        values = sorted(cast("set[Any]", values), key=str)
-    if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(values, "columns"):
-        return values
-    for method in ("to_list", "to_pylist"):  # pandas, Polars; Arrow. NumPy's would turn timestamps into numbers
-        if callable(getattr(values, method, None)):
-            values = getattr(values, method)()
-            break
-    if getattr(values, "ndim", 1) != 1:
-        return values
-    members: list[object] = list(islice(values, _MOST + 1))
-    if not any(isinstance(member, str | datetime | np.datetime64) for member in members):
-        return members
-    read = [as_date(member) for member in members]
-    if None in read:
-        got = Shown(f"<{len(members):,} values, not all of them dates>")
-        raise InvalidCandidatesError("dates", got, _DATES)
-    return read
+            raise InvalidParameterError("bounds", Shown("<no such dates>"), f"two {DATES}", hint)
 
 
 @dataclass(frozen=True, slots=True)
