@@ -114,9 +114,9 @@ def _end_like_an_interrupt() -> None:
 def _last_charge() -> Receipt | None:
     if "dpselect.ledger.requests" not in sys.modules:  # which brings a database with it
         return None
-    from dpselect.ledger.requests import last_charge
+    from dpselect.ledger.requests import last
 
-    return last_charge()
+    return getattr(last, "receipt", None)
 
 
 def _unforeseen(error: Exception) -> int:

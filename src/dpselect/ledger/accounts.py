@@ -218,11 +218,8 @@ class Account:
 
 def as_written(exact: Fraction) -> float:
     """A limit as the double that prints as exactly this limit, if there is one; else rounded down."""
-    try:
-        nearest = exact.numerator / exact.denominator
-    except OverflowError:
-        return fraction_down(exact)
-    return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)
+    written = (each for each in (fraction_down(exact), fraction_up(exact)) if math.isfinite(each))
+    return next((each for each in written if Fraction(repr(each)) == exact), fraction_down(exact))
 
 
 def terms_of_new(name: str, number: int, *, neighbours: Neighbours, limits: Limits) -> str:
@@ -277,8 +274,6 @@ def left_shown(left: float) -> str:
 
 
 def _with_few_digits(epsilon: float, *, up: bool) -> float:
-    if not math.isfinite(epsilon):
-        return epsilon
     rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
     return rounded if math.isfinite(rounded) else epsilon
 

@@ -25,7 +25,7 @@ from dpselect.ledger.requests import (
     any_text,
     given_out,
     is_paid,
-    last_charge,
+    last,
     public_moment,
     refuse_closed,
     refuse_seeded_release,
@@ -267,7 +267,7 @@ class Ledger(Books):
     @property
     def last_charge(self) -> Receipt | None:
         """The receipt of the last charge whose commit this thread has started; so an interrupt can name its entry."""
-        return last_charge()
+        return getattr(last, "receipt", None)
 
     def charge(
         self,

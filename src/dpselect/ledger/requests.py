@@ -226,7 +226,7 @@ class Attempt:
     def commits(self, receipt: Receipt, after: Account) -> Receipt:
         """Say that the commit of the account's last entry starts now; returns the receipt."""
         self.receipt, self.entry = receipt, (after.entries - 1, after.head)
-        _last.receipt = receipt
+        last.receipt = receipt
         return receipt
 
     def standing(self, book: Book, account: Account) -> Receipt | None:
@@ -279,12 +279,7 @@ def _being_recorded(receipt: Receipt) -> str:
     )
 
 
-def last_charge() -> Receipt | None:
-    """The receipt of the last charge whose commit this thread has started; so an interrupt can name its entry."""
-    return getattr(_last, "receipt", None)
-
-
-_last = threading.local()
+last = threading.local()
 _attempts: list[Attempt] = []
 """Those that may be recorded, and for which nothing was drawn."""
 _answers: dict[str, _Unstored] = {}

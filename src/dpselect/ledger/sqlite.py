@@ -41,6 +41,7 @@ except ImportError:  # on Windows
 
 
 _EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
+_URL = re.compile(r"(\w+(?:\+\w+)?)://([^?]*)(?:\?(.*))?", re.DOTALL)
 _NO_SERVER = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
 
 
@@ -67,10 +68,10 @@ class Address:
             return cls._of_file(str(url))
         if not isinstance(url, str):
             raise InvalidParameterError("ledger", url, _EXPECTED)
-        scheme, is_url, rest = url.partition("://")
-        before, _, options = rest.partition("?")
-        if not (is_url and re.fullmatch(r"\w+(\+\w+)?", scheme)):
+        parts = _URL.fullmatch(url)
+        if parts is None:
             raise _refused("<text>")
+        scheme, before, options = parts.groups("")
         if scheme == "sqlite":
             if before and not before.startswith("/"):
                 raise _refused(HIDDEN, _NO_SERVER)
@@ -164,8 +165,7 @@ _CODES = {
     sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_READONLY_ROLLBACK: Fault(
         "a crash left a journal beside it, and undoing that charge needs write access. Read it once as a user who may"
-        " write to the folder, or copy the file and the journal (its name with -journal) to another folder, and read"
-        " the copy."
+        " write to the folder, or read a copy of both files (its name, and that with -journal) in another folder."
     ),
 }
 
@@ -266,9 +266,7 @@ class SqliteFile:
         with self._connected() as transaction:
             try:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
-                    text = (
-                        "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
-                    )
+                    text = BUSY.text.replace("process", "thread of this process")
                     raise LedgerBusyError(self.shown, text)
                 self._begin(transaction, "BEGIN IMMEDIATE")
                 yield transaction
@@ -288,9 +286,8 @@ class SqliteFile:
             with _guard:
                 if _is_forked_amid_use:
                     text = (
-                        "this process was forked from one that was using a ledger at that moment, in another thread,"
-                        " and cannot lock it safely. Nothing was written; start such processes by 'spawn' or"
-                        " 'forkserver', or fork before ledgers are used."
+                        "this process was forked from one that was using a ledger, and cannot lock it safely. Nothing"
+                        " was written; start such processes by 'spawn', or fork before ledgers are used."
                     )
                     raise LedgerUnavailableError(self.shown, text)
                 self._refuse_another()
@@ -334,8 +331,8 @@ class SqliteFile:
             raise LedgerUnavailableError(self.shown, text) from None
         if found.st_nlink > 1 and self._path.is_file():
             text = (
-                "its file has a second name (a hard link). Nothing was read or written: under one name SQLite does not"
-                " see what a crash left to undo under the other. Remove all names but one."
+                "its file has a second name (a hard link), under which SQLite does not see what a crash left to undo."
+                " Nothing was read or written: remove all names but one."
             )
             raise LedgerUnavailableError(self.shown, text)
         self._known = self._known or (found.st_dev, found.st_ino)
