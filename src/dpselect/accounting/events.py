@@ -10,9 +10,9 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from dpselect.checks import fraction_up, members_in_order, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
@@ -27,18 +27,11 @@ _LONGEST = 1000
 """Characters of a text in a `Run`."""
 
 
-class _NeverFails:
-    __slots__ = ()
-
-    @property
-    def delta(self) -> float:
-        """The probability with which `epsilon` may fail: 0."""
-        return 0.0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Property(_NeverFails):
+class _Property:
     epsilon: float
+    delta: ClassVar[float] = 0.0
+    """The probability with which `epsilon` may fail."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon(self.epsilon))
@@ -111,7 +104,7 @@ class ApproximateEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossIntervalEvent(_NeverFails):
+class LossIntervalEvent:
     r"""One run whose privacy losses lie in an interval around 0, when a unit is *added* or *removed*.
 
     With P the law of the answer without the unit and Q that with it, every loss :math:`\ln(P/Q)` is from ``-below`` to
@@ -126,6 +119,7 @@ class LossIntervalEvent(_NeverFails):
 
     below: float
     above: float
+    delta: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "below", positive_epsilon(self.below, "below"))
@@ -143,7 +137,7 @@ class LossIntervalEvent(_NeverFails):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class PrivateCandidatesEvent(_NeverFails):
+class PrivateCandidatesEvent:
     r"""The best of a secret number of runs, each of them `epsilon`-DP: see `dpselect.best_of_runs`.
 
     The number K of runs has the truncated negative binomial distribution: probabilities of k + 1 and k runs have the
@@ -166,6 +160,7 @@ class PrivateCandidatesEvent(_NeverFails):
     run_epsilon: float
     eta: float
     gamma: float
+    delta: ClassVar[float] = 0.0
 
     def __init__(self, *, epsilon: float, eta: float, gamma: float) -> None:
         object.__setattr__(self, "run_epsilon", positive_epsilon(epsilon))
@@ -354,7 +349,7 @@ KINDS: dict[str, type[Event | Run]] = {
     "run": Run,
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}
-FIELDS = {kind: {field.removeprefix("run_"): field for field in kind.__dataclass_fields__} for kind in _NAMES}
+FIELDS = {kind: {each.name.removeprefix("run_"): each.name for each in fields(kind)} for kind in _NAMES}
 """Of each kind: the names that its fields have in the format, which are its arguments, and in the class."""
 VERSION = 1
 
@@ -368,7 +363,9 @@ def encode(event: Event | Run) -> dict[str, Any]:
     >>> encode(ComposedEvent(event=PureEvent(epsilon=0.1), count=3))["event"]
     {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
     """
-    kind = Run if isinstance(event, Run) else type(checked_event(event))
+    kind = type(event)
+    if kind not in FIELDS:
+        raise InvalidParameterError("event", event, "an event of dpselect.accounting")
     held: dict[str, Any] = {"kind": _NAMES[kind], "version": VERSION}
     for name, field in FIELDS[kind].items():
         value = getattr(event, field)
