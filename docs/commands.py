@@ -9,8 +9,18 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dpselect.arguments import REQUIRED
-from dpselect.cli.commands import NAMES, QUESTIONS, Command, Part, command, option_name
-from dpselect.cli.help import explained, free_name, summary, value_of
+from dpselect.cli.commands import (
+    NAMES,
+    QUESTIONS,
+    Command,
+    Part,
+    command,
+    explained,
+    free_name,
+    option_name,
+    summary,
+    value_of,
+)
 
 Line = tuple[str, str]
 """An argument or an option, and what it means."""

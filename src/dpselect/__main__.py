@@ -2,7 +2,7 @@
 
 import sys
 
-from dpselect.cli.main import main
+from dpselect.cli.process import main
 
 if __name__ == "__main__":
     sys.exit(main())

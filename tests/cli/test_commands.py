@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect
-from dpselect.cli import main, streams
+from dpselect.cli import main, process
 from tests.rows.tables import write_csv, write_parquet
 
 CLICKS = str(Path(__file__).parents[2] / "examples" / "data" / "clicks.parquet")
@@ -268,15 +268,15 @@ def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_bar_waits_for_patience_and_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    with streams.scan_progress() as advance:
+    with process.scan_progress() as advance:
         assert advance is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with streams.scan_progress() as advance:
+    with process.scan_progress() as advance:
         assert advance is not None
         advance(0.5)
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(streams, "_PATIENCE_SECONDS", 0.0)
-    with streams.scan_progress() as advance:
+    monkeypatch.setattr(process, "_PATIENCE_SECONDS", 0.0)
+    with process.scan_progress() as advance:
         assert advance is not None
         advance(0.25)
         advance(1.0)

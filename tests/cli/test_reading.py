@@ -119,10 +119,10 @@ def test_other_words_call_no_command(words: list[str]) -> None:
         called(words)
 
 
-def test_an_answer_needs_no_help_no_ledger_and_no_other_engine() -> None:
+def test_an_answer_needs_no_ledger_and_no_other_engine() -> None:
     program = (
         "import sys; from dpselect.cli import main; status = main(sys.argv[1:]); "
-        "print(status, [each for each in ('dpselect.cli.help', 'rich', 'sqlalchemy', 'scipy', 'narwhals', 'pandas', "
+        "print(status, [each for each in ('rich', 'sqlalchemy', 'scipy', 'narwhals', 'pandas', "
         "'pyarrow.compute', 'pyarrow.parquet') if each in sys.modules])"
     )
     question = ["count", "examples/data/adult.csv", "--unit", "person_id", "--epsilon", "0.5", "--quiet"]

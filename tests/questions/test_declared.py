@@ -15,8 +15,7 @@ import dpselect as dps
 from dpselect import DryRun, Neighbours, arguments
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
 from dpselect.cli.asking import of_question
-from dpselect.cli.commands import read
-from dpselect.cli.help import help_of
+from dpselect.cli.commands import help_of, read
 from dpselect.questions.quantiles import Median
 from dpselect.questions.question import BY_NAME, Columns
 from dpselect.session.asking import in_python, method_of

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 
 import dpselect as dps
-from dpselect.cli.main import main
+from dpselect.cli.process import main
 from dpselect.errors import InvalidDataError, TableUnavailableError
 from dpselect.rows import postgres
 from tests.rows import engines

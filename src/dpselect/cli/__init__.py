@@ -1,5 +1,5 @@
 """The command line: the same questions and words as `dpselect.Dataset`, one line per mistake, no traceback."""
 
-from dpselect.cli.main import main
+from dpselect.cli.process import main
 
 __all__ = ["main"]

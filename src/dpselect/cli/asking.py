@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, arguments_of
 from dpselect.cli.commands import Command, Part, Parts, Table, of_function
-from dpselect.cli.streams import printable_lines, refuse_unread, say, scan_progress, table
+from dpselect.cli.process import printable_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
 from dpselect.privacy import Neighbours, Times

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from dpselect.arguments import OF_VIEWS, TYPES, Argument
 from dpselect.cli.asking import GROUPS, OF_EVERY, format_of, shared, values_of
 from dpselect.cli.commands import Part, Parts, Table
-from dpselect.cli.streams import say, scan_progress
+from dpselect.cli.process import say, scan_progress
 from dpselect.errors import printable
 from dpselect.formats import WORDS, declared
 from dpselect.questions.question import BY_NAME

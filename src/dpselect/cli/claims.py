@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpselect import __version__
 from dpselect.checks import did_you_mean, text_of
-from dpselect.cli.streams import printable_lines
+from dpselect.cli.process import printable_lines
 from dpselect.errors import InvalidParameterError, Shown, printable, typed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect.arguments import Argument, Exact
-from dpselect.cli.streams import table
+from dpselect.cli.process import table
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:

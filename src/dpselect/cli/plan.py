@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from dpselect import __version__
 from dpselect.arguments import Argument
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
-from dpselect.cli.streams import table
+from dpselect.cli.process import table
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.planning import epsilon_for, error_curve
 from dpselect.questions.wording import rounded_up
