@@ -41,7 +41,8 @@ def payer(ledger: dps.Ledger) -> Visitor:
 def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
     came = visitor.get(f"/ask/{name}")
     assert came.status == 200
-    assert filled_forms.empty(name, visitor.site).title in came.words
+    many = "What are the 10 most common values, and how many have each?"
+    assert (many if name == "top_k" else filled_forms.empty(name).about.asks) in came.words
 
 
 def test_every_question_is_in_the_list_of_the_first_page(visitor: Visitor) -> None:

@@ -221,22 +221,6 @@ class Form(Filled):
             form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
         return form
 
-    @property
-    def title(self) -> str:
-        """What it asks, in everyday words, with the arguments as far as they are known."""
-        given, name = self.arguments, self.about.name
-        if name == "top_k":
-            if not isinstance(k := given.get("k"), int):
-                return "What are the most common values?"  # its example asks for more
-            asked = "What is the most common value" if k == 1 else f"What are the {k:,} most common values"
-            counts = "how many have it" if k == 1 else "how many have each"
-            return f"{asked}, and {counts}?" if given.get("with_counts") else f"{asked}?"
-        if name == "quantiles" and given.get("levels", [0.25, 0.5, 0.75]) != [0.25, 0.5, 0.75]:
-            return "What are the quantiles?"
-        if name == "quantile" and isinstance(level := given.get("level"), float):
-            return f"Below which number do {as_text(round(100 * level, 6))}% of the values lie?"
-        return self.about.asks
-
     def forecast(self, epsilon: float) -> Forecast | None:
         """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
         with self.noting():
@@ -249,20 +233,9 @@ class Form(Filled):
         return reply(data, self.about.name, given)
 
 
-def planned(form: Form) -> dict[str, Any] | None:
-    """What an answer would be worth and cost, in sentences; None, perhaps with errors in the form: there is no plan."""
-    if form.epsilon is None or form.missing or form.errors or (forecast := form.forecast(form.epsilon)) is None:
-        return None
-    within, accuracy = accuracy_of(form, forecast)
-    held, rounds = form.site.held, f", in {forecast.rounds} rounds" if forecast.rounds > 1 else ""
-    return {
-        "forecast": forecast,
-        "within": within,
-        "accuracy": accuracy,
-        "promise": in_words(forecast.guarantee),
-        "why": f"Drawn by {forecast.mechanism}{rounds}. {forecast.rule}".rstrip(),
-        "budget": None if held is None else budget_of(held, forecast),
-    }
+def planned(form: Form) -> Forecast | None:
+    """What an answer would cost and how accurate it would be; None, perhaps with errors in the form, without a plan."""
+    return None if form.epsilon is None or form.missing or form.errors else form.forecast(form.epsilon)
 
 
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
@@ -289,11 +262,13 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     return within if kind.bounds_value else "", said
 
 
-def budget_of(account: Account, forecast: Forecast | None = None) -> dict[str, Any]:
+def budget_of(account: Account | None, forecast: Forecast | None = None) -> dict[str, Any] | None:
     """What an account has left, and what an answer would leave of it, as texts, and in hundredths for a bar.
 
     `refused` says why the account would refuse the answer, if it would; `is_free` is whether it was answered before.
     """
+    if account is None:
+        return None
     limit, is_free = account.epsilon, forecast is not None and bool(forecast.is_answered)
     cost = Fraction(0) if forecast is None or is_free else Fraction(forecast.guarantee.epsilon)
     left = max(limit - account.spent, Fraction(0))

@@ -38,7 +38,7 @@ from dpselect.plans.answers import only_value, picture_of, report
 from dpselect.questions import wording
 from dpselect.questions.question import BY_NAME, QUESTIONS
 from dpselect.questions.words import as_text
-from dpselect.web.forms import Form, budget_of, error_in_words, label, options_in_words, planned
+from dpselect.web.forms import Form, accuracy_of, budget_of, error_in_words, label, options_in_words, planned
 from dpselect.web.site import Folder, Site
 
 PREFIX = "page-"  # of the request ids in a ledger
@@ -245,8 +245,10 @@ def route(path: str, handler: Callable[..., Response], method: str = "GET") -> R
 def _templates() -> Environment:
     loader = PackageLoader("dpselect.web")
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    found.globals.update(dict[str, Any](version=__version__, questions=BY_NAME))
-    found.filters.update(as_text=as_text, label_of=label, options_in_words=options_in_words, left=left_shown)
+    known = dict[str, Any](version=__version__, questions=BY_NAME, accuracy_of=accuracy_of, budget_of=budget_of)
+    found.globals.update(known)
+    shown = dict[str, Any](as_text=as_text, label_of=label, left=left_shown, in_words=in_words)
+    found.filters.update(shown, options_in_words=options_in_words)
     return found
 
 
@@ -275,8 +277,8 @@ def question(pages: Pages, typed: Typed, id: str) -> Response:
     plan = planned(form)
     if plan is None:
         return pages.error(400, "That did not work", " ".join(form.errors.values()))
-    cost = wording.cost(plan["forecast"], plan["forecast"].guarantee.epsilon)
-    return pages.shown("confirm.html", site=site, asked=asked, plan=plan, cost=cost)
+    cost = wording.cost(plan, plan.guarantee.epsilon)
+    return pages.shown("confirm.html", site=site, asked=asked, form=form, plan=plan, cost=cost)
 
 
 def start(pages: Pages, typed: Typed, id: str) -> Response:
