@@ -128,17 +128,17 @@ QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 _MODULES = {
     "check": "check columns",
     "claims": "audit verify doctor",
-    "plan": "plan",
+    "budgets": "plan",
     "asking": "run serve",
-    "ledger": "open show history limit close verify anchor backup",
     "commands": "completion",
 }
 """The other commands, by the module of their functions, which is imported when one is called or listed."""
 
+_OF_LEDGER = "open show history limit close verify anchor backup"
+
 _PLACES = {
-    f"ledger {each}" if module == "ledger" else each: (module, each)
-    for module, functions in _MODULES.items()
-    for each in functions.split()
+    **{each: (module, each) for module, functions in _MODULES.items() for each in functions.split()},
+    **{f"ledger {each}": ("budgets", each) for each in _OF_LEDGER.split()},
 }
 
 NAMES = (*QUESTIONS, *_PLACES)

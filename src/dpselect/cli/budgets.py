@@ -1,19 +1,127 @@
-"""``dpselect ledger``: accounts of privacy budgets, what is spent of them, and whether a ledger is intact."""
+"""What a privacy budget buys, before any of it is spent; and the ledgers that keep accounts of budgets."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dpselect import __version__
 from dpselect.arguments import Argument, Exact
+from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.cli.process import table
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
     from dpselect.ledger import Account, Ledger
+
+_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+
+_CHOICES = {
+    "permute-and-flip": "PermuteAndFlip",
+    "exponential mechanism": "ExponentialMechanism",
+    "Laplace noisy max": "ReportNoisyMax",
+}
+"""In JSON, each has the name under which `dpselect` exports it."""
+
+
+def plan(
+    *,
+    candidates_count: int,
+    sensitivity: float = 1.0,
+    monotonic: bool = False,
+    epsilon: Annotated[list[float] | None, Argument("levels", "")] = None,
+    confidence: float = 0.99,
+    expected_error: float | None = None,
+    within: float | None = None,
+    as_json: bool = False,
+) -> None:
+    """Compute how accurate an answer will be at each epsilon, before any epsilon is spent.
+
+    dpselect plan --candidates-count 41270 --monotonic \\
+        --within 20
+
+    Never plan with private scores: the plan, epsilon and the mechanism would depend
+    on them, and reveal them without any noise. So no option takes a table, and the
+    errors hold for any scores. With numbers that are already public, such as last
+    year's published counts, plan in Python: dpselect.planning.
+
+    Args:
+        candidates_count: Number of candidates.
+        sensitivity: Largest change of any score by one unit. With the default, errors are in multiples of this change.
+        monotonic: One unit changes all scores in the same direction, as for counts when a unit is added or removed.
+            Halves the epsilon needed for a given error.
+        epsilon: Privacy loss to plan for, or several: 0.1,0.3,1. Default: 0.01,0.03,0.1,0.3,1,3,10.
+        confidence: Confidence level of the error bound.
+        expected_error: Find the epsilon that brings the expected error down to this.
+        within: Find the epsilon that keeps the error within this, at the confidence level.
+    """
+    import dpselect as dps
+    from dpselect.planning import epsilon_for, error_curve
+
+    setting: dict[str, Any] = {
+        "n": positive_count(candidates_count, "candidates_count", at_most=sys.maxsize),
+        "sensitivity": positive_sensitivity(sensitivity),
+        "monotonic": monotonic,
+    }
+    kinds = {name: getattr(dps, name) for name in _CHOICES.values()}
+    epsilons = sorted({positive_epsilon(each) for each in (_EPSILONS if epsilon is None else epsilon)})
+    levels = {"expected_error": None, "error_bound": probability(confidence, "confidence")}
+    rows: list[dict[str, Any]] = [{"epsilon": each, **{name: {} for name in kinds}} for each in epsilons]
+    for name, kind in kinds.items():
+        for what, level in levels.items():
+            curve = error_curve(kind, **setting, epsilons=epsilons, confidence=level).tolist()
+            for row, error in zip(rows, curve, strict=True):
+                row[name][what] = error if math.isfinite(error) else None
+    targets: list[Any] = [{"expected_error": expected_error}, {"within": within, "confidence": levels["error_bound"]}]
+    targets = [each for each in targets if None not in each.values()]
+    for each in targets:
+        each["epsilon"] = {name: epsilon_for(kind, **setting, **each) for name, kind in kinds.items()}
+    found = {"candidates_count": setting.pop("n"), **setting, "confidence": levels["error_bound"]}
+    found |= {"version": __version__, "table": rows, "targets": targets}
+    if as_json:
+        print(json.dumps(found, sort_keys=True, allow_nan=False, ensure_ascii=False))
+    else:
+        print(*_planned(found), sep="\n")
+
+
+def _planned(plan: Mapping[str, Any]) -> Iterator[str]:
+    """A table of the errors, what to choose, the epsilons of wanted errors, and what the table does not say."""
+    from dpselect.questions.wording import rounded_up
+    from dpselect.questions.words import as_text, counted
+
+    def shown(number: float | None) -> str:
+        return "inf" if number is None else rounded_up(number)
+
+    alike = ", all in the same direction (monotonic)" if plan["monotonic"] else ""
+    sure = f"{(Decimal(repr(plan['confidence'])) * 100).normalize():f} %"  # with all digits: 0.9999999 is not 100 %
+    yield f"One selection among {counted(plan['candidates_count'], 'candidate')}, in the worst case over all scores."
+    yield "An error is how far the selected score is below the best. One unit (a person, a session) changes each score"
+    yield f"by at most {as_text(plan['sensitivity'])}{alike}.\n"
+    lines = [
+        (as_text(row["epsilon"]), shown(row[name]["expected_error"]), shown(row[name]["error_bound"]), said)
+        for row in plan["table"]
+        for said, name in _CHOICES.items()
+    ]
+    yield table(["epsilon", "expected", f"{sure} bound", "mechanism"], lines, right={0, 1, 2}) + "\n"
+    compared = "permute-and-flip never errs more than the exponential mechanism, whatever the scores"
+    is_one = plan["candidates_count"] == 1
+    yield "With one candidate no mechanism can err." if is_one else f"At the same epsilon {compared}."
+    for target in plan["targets"]:
+        wanted = f"An expected error of at most {as_text(target.get('expected_error'))}"
+        if "within" in target:
+            wanted = f"Staying within {as_text(target['within'])} of the best with {sure} confidence"
+        prices = (f"{shown(target['epsilon'][name])} ({said})" for said, name in _CHOICES.items())
+        yield f"{wanted} takes epsilon = {', '.join(prices)}."
+    if not is_one:
+        yield "For Laplace noise the expected errors are the worst known, but not proved to be the worst."
+    yield "Planned from public arguments only; nothing was spent."
+
 
 Url = Annotated[str, Argument("any text", "File or database of the ledger.")]
 Name = Annotated[str, Argument("any text", "Name of the account.")]
