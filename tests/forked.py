@@ -16,7 +16,7 @@ from importlib import import_module
 from subprocess import DEVNULL, Popen
 from typing import IO
 
-_NEEDED = ("dpselect.ledger", "dpselect.cli.ledger", "psycopg")
+_NEEDED = ("dpselect.ledger", "dpselect.cli.budgets", "psycopg")
 PATIENCE = 120.0
 """Seconds after which a process hangs."""
 
