@@ -99,22 +99,12 @@ def test_a_library_that_is_needed_for_files_is_imported(capsys: Captured, monkey
     assert "duckdb" in found["frames and files"]["found"]
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [("", "no Java"), ('openjdk version "1.8.0_392"', "a Java older than 17 (1)"), ('openjdk version "21.0.1"', "")],
-)
-def test_spark_wants_a_java_of_its_own(
-    said: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    if said:
-        java.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
-        java.chmod(0o755)
+def test_spark_wants_a_java(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert findings(capsys)[1]["tables on Spark"]["found"].startswith("no Java: install")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    missing = claims._missing_java()
-    assert missing.startswith(expected)
-    assert bool(missing) == bool(expected)
+    assert "pyspark" in findings(capsys)[1]["tables on Spark"]["found"]
 
 
 def test_a_core_that_draws_wrongly_is_a_fault(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

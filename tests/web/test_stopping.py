@@ -161,10 +161,10 @@ def test_what_was_looked_at_and_not_used_is_forgotten() -> None:
 def test_a_confirmation_that_was_never_used_is_forgotten() -> None:
     form = filled_forms.filled("count", {"epsilon": "1"})
     pages = Pages(form.site)
-    first, second = pages.confirm(form, 1.0), pages.confirm(form, 1.0)
+    first, second = pages.confirm(form), pages.confirm(form)
     second.start(second.answer)
     second.wait(ENOUGH)
     for _ in range(1001):
-        pages.confirm(form, 1.0)
+        pages.confirm(form)
     assert first.id not in pages.asked
     assert pages.asked[second.id] is second

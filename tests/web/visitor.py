@@ -47,10 +47,9 @@ class Visitor:
     site: Site
     guard: Guard = field(default_factory=lambda: guard_of("127.0.0.1"))
     cookies: dict[str, str] = field(default_factory=dict[str, str])
-    folder: Folder | None = None
 
     def __post_init__(self) -> None:
-        self.app: Any = application(self.site, self.guard, self.folder)
+        self.app: Any = application(self.site, self.guard)
 
     @property
     def pages(self) -> Any:
@@ -131,8 +130,8 @@ class Visitor:
 
 def visit(source: str | None = None, unit: str | None = None, *, folder: str | None = None, **about: Any) -> Visitor:
     """One who has opened the page about a table, or about the tables of a folder."""
-    site = Site(source=source, unit=unit, **about)
-    return Visitor(site, folder=None if folder is None else Folder(folder)).enter()
+    site = Site(source=source, unit=unit, folder=None if folder is None else Folder(folder), **about)
+    return Visitor(site).enter()
 
 
 MEDIAN = {"column": "age", "bounds__lower-end": "0", "bounds__upper-end": "120", "step": "1", "epsilon": "0.5"}

@@ -204,9 +204,8 @@ def serve(
 
     alike = {name: given[name] for name in _OF_SITE.split()}
     alike |= {"ledger": ledger_of(given["ledger"], given["anchor"]), "format": format_of(given)}
-    site, folder = Site(source=source, unit=unit, **alike), Folder() if source is None else None
-    reachable, browser = i_know_who_can_reach_this, not no_browser
-    serve_pages(site, folder=folder, host=host, port=port, reachable=reachable, browser=browser)
+    site = Site(source=source, unit=unit, folder=Folder() if source is None else None, **alike)
+    serve_pages(site, host=host, port=port, reachable=i_know_who_can_reach_this, browser=not no_browser)
 
 
 def format_of(given: Mapping[str, Any]) -> Format:

@@ -11,7 +11,7 @@ import json
 import os
 import platform
 import shlex
-import subprocess
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stdout, suppress
@@ -238,23 +238,10 @@ def _libraries(what: str, modules: str, install: str) -> Finding:
     if missing := [package for package, each in zip(packages, names, strict=True) if not _imports(each)]:
         remedy = f"in a checkout of dpselect: {os.path.basename(sys.executable)} -m pip install {install}"
         return Finding(what, False, f"not installed: {', '.join(missing)}", remedy)
-    lack = _missing_java() if "pyspark" in names else ""
+    has_java = "pyspark" not in names or os.environ.get("JAVA_HOME") or shutil.which("java")
+    lack = "" if has_java else "no Java: install a JDK 17 or later, or set JAVA_HOME"
     versions = (f"{package} {importlib.metadata.version(package)}" for package in packages)
     return Finding(what, not lack, lack or ", ".join(versions))
-
-
-def _missing_java() -> str:
-    """Why Spark cannot start a Java of 17 or later: that of JAVA_HOME, else the one on the path; empty if it can."""
-    home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else "java"
-    try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
-    except OSError:
-        return "no Java: install a JDK 17 or later, or set JAVA_HOME"
-    except subprocess.SubprocessError:
-        return "a Java that does not start"
-    version = said.partition('"')[2].partition(".")[0].partition('"')[0]
-    return "" if version.isdecimal() and int(version) >= 17 else f"a Java older than 17 ({version or 'unknown'})"
 
 
 def _imports(name: str) -> bool:

@@ -58,9 +58,9 @@ class Opened(Filled):
 
 def tables(pages: Pages, typed: Typed) -> Response:
     """The tables of the folder."""
-    if pages.folder is None:
+    if pages.site.folder is None:
         raise HTTPException(404)
-    return pages.shown("tables.html", names=pages.folder.names())
+    return pages.shown("tables.html", names=pages.site.folder.names())
 
 
 def table(pages: Pages, typed: Typed) -> Response:
@@ -111,8 +111,8 @@ def _with_account(site: Site, opened: Opened) -> Site:
 
 def _opened(pages: Pages, typed: Typed) -> Opened:
     base = pages.start
-    if pages.folder is not None:
-        base = replace(base, source=typed.get("file", ""), folder=pages.folder)
+    if base.folder is not None:
+        base = replace(base, source=typed.get("file", ""))
     if base.source is None:
         raise InvalidDataError("source", None, "a table of the folder")
     _ = base.located  # before anything else is looked at
@@ -169,13 +169,13 @@ def confirm(pages: Pages, typed: Typed, question: str) -> Response:
     """Go on to the confirmation, under an id of its own; or the form again with what is wrong."""
     form = _form(pages, question, typed)
     if form.epsilon is not None and not form.errors:
-        form.forecast(form.epsilon)
+        form.forecast()
     for name in form.missing:
         form.errors.setdefault(name, "This is needed.")
-    if form.epsilon is None or form.errors:
+    if form.errors:
         return pages.shown("ask.html", status=422, form=form, plan=planned(form))
     form.site.people = form.text("people") or form.site.people
-    return led_to(f"/release/{pages.confirm(form, form.epsilon).id}")
+    return led_to(f"/release/{pages.confirm(form).id}")
 
 
 def look(pages: Pages, typed: Typed, question: str) -> Response:

@@ -221,21 +221,21 @@ class Form(Filled):
             form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
         return form
 
-    def forecast(self, epsilon: float) -> Forecast | None:
+    def forecast(self) -> Forecast | None:
         """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
         with self.noting():
-            return self.reply(self.site.dry(), epsilon)
+            return self.reply(self.site.dry())
         return None
 
-    def reply(self, data: Any, epsilon: float, **more: Any) -> Any:
+    def reply(self, data: Any, **more: Any) -> Any:
         """The reply of a `Dataset` or `DryRun`."""
-        given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": epsilon, **more}
+        given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": self.epsilon, **more}
         return reply(data, self.about.name, given)
 
 
 def planned(form: Form) -> Forecast | None:
     """What an answer would cost and how accurate it would be; None, perhaps with errors in the form, without a plan."""
-    return None if form.epsilon is None or form.missing or form.errors else form.forecast(form.epsilon)
+    return None if form.epsilon is None or form.missing or form.errors else form.forecast()
 
 
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:

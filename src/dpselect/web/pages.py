@@ -39,7 +39,7 @@ from dpselect.questions import wording
 from dpselect.questions.question import BY_NAME, QUESTIONS
 from dpselect.questions.words import as_text
 from dpselect.web.forms import Form, accuracy_of, budget_of, error_in_words, label, options_in_words, planned
-from dpselect.web.site import Folder, Site
+from dpselect.web.site import Site
 
 PREFIX = "page-"  # of the request ids in a ledger
 # Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten.
@@ -130,7 +130,6 @@ class PageRequest(Work):
     """One question, from its confirmation, with the stamp that the table had then, to its answer."""
 
     form: Form
-    epsilon: float
     stamp: str
 
     @property
@@ -150,7 +149,7 @@ class PageRequest(Work):
             why = "The table was written after this page had been opened: its files differ in size or time. Nothing was"
             raise SelectionError(f"{why} read or charged. See whether the question still fits, and ask again.")
         more = {} if site.ledger is None else {"request": PREFIX + self.id}
-        release = self.form.reply(site.data(progress), self.epsilon, **more)
+        release = self.form.reply(site.data(progress), **more)
         counted = None if release.usable is None or release.where else release.usable.count
         if isinstance(counted, int):  # was released, and is better than a guess
             site.people = str(max(counted, 1))
@@ -162,7 +161,6 @@ class Pages:
     """What all pages need: what they are about now, and all questions of this process."""
 
     site: Site
-    folder: Folder | None = None  # whose tables can be chosen; None: the table was named in the command
     asked: dict[str, PageRequest] = field(default_factory=dict[str, PageRequest])
     looked: dict[str, Work] = field(default_factory=dict[str, Work])  # what reads rows for the holder's eyes
     picture: tuple[str, str] = "", ""  # of the latest answer, with its id: a page and its picture follow each other
@@ -174,7 +172,7 @@ class Pages:
 
     def shown(self, template: str, *, status: int = 200, site: Site | None = None, **values: Any) -> HTMLResponse:
         """A template as a page, or as a part of one, about `site`, by default the one now. All values are escaped."""
-        about = {"site": site or self.site, "folder": self.folder, "answered": self.answered}
+        about = {"site": site or self.site, "answered": self.answered}
         return HTMLResponse(_templates().get_template(template).render(**about, **values), status_code=status)
 
     def error(self, status: int, title: str, text: str) -> HTMLResponse:
@@ -188,9 +186,9 @@ class Pages:
             asked = [*reversed(self.asked.values())]
         return [each for each in asked if each.release is not None and each.form.site.subject == self.site.subject]
 
-    def confirm(self, form: Form, epsilon: float) -> PageRequest:
+    def confirm(self, form: Form) -> PageRequest:
         """A question that waits for its confirmation."""
-        asked = PageRequest(form=form, epsilon=epsilon, stamp=form.site.stamp)
+        asked = PageRequest(form=form, stamp=form.site.stamp)
         self._keep(self.asked, asked, _MOST_OPEN, lambda stage: stage == "open")
         return asked
 

@@ -41,7 +41,7 @@ from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.web import choosing, pages
 from dpselect.web.forms import error_in_words
 from dpselect.web.pages import Pages, Typed, led_to, route
-from dpselect.web.site import Folder, Site
+from dpselect.web.site import Site
 
 SENDING_SECONDS = 20.0
 """From the first byte of a request, or from the opening of its connection, to the last byte of its form."""
@@ -73,7 +73,6 @@ _FILES = {"style.css": "text/css", "page.js": _SCRIPT, "htmx.min.js": _SCRIPT, "
 def serve(
     site: Site,
     *,
-    folder: Folder | None = None,  # whose tables can be chosen; None: that of `site` alone
     host: str = "127.0.0.1",
     port: int = 0,  # any that is free
     reachable: bool = False,  # whether the host may be an address that others can reach
@@ -87,7 +86,7 @@ def serve(
     site.check()
     with _listening(host, port) as listener:
         guard = Guard(host, listener.getsockname()[1])
-        app: Any = application(site, guard, folder)
+        app: Any = application(site, guard)
         # An address may hold what was typed, so none is logged.
         quiet: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}
         bare: dict[str, Any] = {"server_header": False, "date_header": False}
@@ -209,9 +208,9 @@ def _warm() -> None:
         svg_without_title(bars(["x"], [1.0], category="x", value="x", title="x"))
 
 
-def application(site: Site, guard: Guard, folder: Folder | None = None) -> Guarded:
-    """All pages about `site`, or a table of `folder`, behind `guard`."""
-    about = Pages(site, folder)
+def application(site: Site, guard: Guard) -> Guarded:
+    """All pages about `site`, or a table of its folder, behind `guard`."""
+    about = Pages(site)
 
     @asynccontextmanager
     async def until_the_end(app: Starlette) -> AsyncGenerator[None]:

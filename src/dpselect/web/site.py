@@ -51,7 +51,7 @@ class Site:
     """The public arguments that all pages share: those of `dpselect.Dataset`, and what is only known here."""
 
     source: str | None = None  # None: still to be chosen, like the unit
-    folder: Folder | None = None  # that the source is a table of; None: it was named in the command
+    folder: Folder | None = None  # whose tables can be chosen; None: the table was named in the command
     unit: str | EachRow | None = None
     table: str | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
