@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -82,6 +83,16 @@ def test_the_next_request_of_a_connection_is_not_waited_for_either(monkeypatch: 
         monkeypatch.setattr(server, "SENDING_SECONDS", 0.2)
         there.sendall(b"GET / HT")
         assert _until_closed(there) == b""
+
+
+def test_a_request_that_comes_byte_by_byte_has_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with _served() as guard:
+        monkeypatch.setattr(server, "SENDING_SECONDS", 0.3)
+        there = _sent(guard, b"GET / HTTP/1.1\r\nX: ")
+        with there, pytest.raises(ConnectionError):
+            for _ in range(400):
+                there.sendall(b"x")
+                time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

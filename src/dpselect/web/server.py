@@ -113,7 +113,6 @@ class Connection(H11Protocol):
     """A connection whose requests arrive whole within `SENDING_SECONDS`, or that is closed; answers have all time."""
 
     _end: asyncio.TimerHandle | None = None
-    _is_begun = False
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
@@ -122,16 +121,15 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Go on with a request, or begin to wait for the rest of the next one."""
-        if not self._is_begun:  # a browser may open a connection long before it needs it
-            self._stop_waiting()
-            self._is_begun = True
+        # A browser may open a connection long before it needs it.
+        begins = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
         super().data_received(data)
-        self._wait()
+        self._wait(anew=begins)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
-        self._stop_waiting()
         super().connection_lost(exc)
+        self._wait()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request; where the answer has begun already, close."""
@@ -140,17 +138,14 @@ class Connection(H11Protocol):
         else:
             self.transport.close()
 
-    def _wait(self) -> None:
-        if self.transport.is_closing() or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._stop_waiting()
-            self._is_begun = False
-        elif self._end is None:
-            self._end = self.loop.call_later(SENDING_SECONDS, self.transport.close)
-
-    def _stop_waiting(self) -> None:
-        if self._end is not None:
+    def _wait(self, *, anew: bool = False) -> None:
+        """Wait for the rest of a request, if one is awaited, as long as is left or `anew`."""
+        is_awaited = not self.transport.is_closing() and self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        if self._end is not None and (anew or not is_awaited):
             self._end.cancel()
             self._end = None
+        if self._end is None and is_awaited:
+            self._end = self.loop.call_later(SENDING_SECONDS, self.transport.close)
 
 
 def _listening(host: str, port: int) -> socket.socket:
