@@ -291,8 +291,6 @@ _LABELS: dict[str, str] = json.loads(files("dpselect.web").joinpath("labels.json
 
 def label(name: str) -> str:
     """What a page calls an argument."""
-    if name.endswith("_per_unit"):
-        return name.removeprefix("max_").replace("_per_unit", " of one person")
     return _LABELS.get(name, name.replace("_", " "))
 
 

@@ -31,6 +31,7 @@ import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -310,9 +311,7 @@ class Guarded:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                names = {name.lower() for name, _ in message["headers"]}
-                added = ((name.encode(), value.encode()) for name, value in HEADERS.items())
-                message["headers"] = [*message["headers"], *(each for each in added if each[0] not in names)]
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         request = Request(scope)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
-from urllib.parse import urlencode
 
 from dpselect.errors import InvalidDataError, InvalidParameterError, may_hold_password, typed, without_password
 from dpselect.formats import Format, declared
@@ -127,11 +126,6 @@ class Site:
     def subject(self) -> tuple[object, ...]:
         """What is the same of sites whose answers can stand in one report: the account may be another one."""
         return self.source, self.folder, self.protects, self.neighbours, self.table, self.format
-
-    @property
-    def address(self) -> str:
-        """The page on which the table is described."""
-        return "/table" if self.folder is None else f"/table?{urlencode({'file': self.source})}"
 
     @property
     def stamp(self) -> str:
