@@ -65,14 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()  # the reader has closed it
         return BROKEN_PIPE
-    except OSError as error:
-        if error.filename is not None:  # a standard stream has none
-            return _unforeseen(error)
-        _drop_output()
-        hint = "Its charge stands. If the question had a --request, repeating it under the same id is free."
-        return _report(f"the answer could not be written to standard output. {hint}", UNFORESEEN)
     except Exception as error:  # noqa: BLE001 - a traceback may quote a row
-        return _unforeseen(error)
+        text = f"unexpected {type(error).__name__}; nothing was shown. Please report it."
+        if isinstance(error, OSError) and error.filename is None:  # of a standard stream
+            _drop_output()
+            hint = "Its charge stands. If the question had a --request, repeating it under the same id is free."
+            text = f"the answer could not be written to standard output. {hint}"
+        return _report(text, UNFORESEEN)
     finally:
         if arguments is None:
             gc.freeze()  # the process is ending: a last search for garbage would go through all libraries
@@ -122,10 +121,6 @@ def _last_charge() -> Receipt | None:
     from dpselect.ledger.requests import last
 
     return getattr(last, "receipt", None)
-
-
-def _unforeseen(error: Exception) -> int:
-    return _report(f"unexpected {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
 
 
 def _warn(message: Warning | str, *place: object, **more: object) -> None:
