@@ -129,9 +129,9 @@ def test_the_mechanism_with_the_smaller_worst_expected_error_is_taken(n: int, k:
     rounds = max(1, k - (k == n))
     affordable = calibrate_rounds(epsilon=1.0, delta=1e-6, count=rounds)
     errors = {
-        dps.PermuteAndFlip: PERMUTE_AND_FLIP.worst_case.expected_error(n) * rounds,
-        dps.ExponentialNoiseTopK: PERMUTE_AND_FLIP.worst_case.expected_error(n) * rounds,
-        dps.ExponentialMechanism: EXPONENTIAL.worst_case.expected_error(n) / affordable,
+        dps.PermuteAndFlip: PERMUTE_AND_FLIP.expected_error(n) * rounds,
+        dps.ExponentialNoiseTopK: PERMUTE_AND_FLIP.expected_error(n) * rounds,
+        dps.ExponentialMechanism: EXPONENTIAL.expected_error(n) / affordable,
     }
     assert errors[type(plan.mechanism)] <= min(errors.values()) * (1 + 1e-12)
 

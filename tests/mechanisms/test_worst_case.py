@@ -11,15 +11,11 @@ import pytest
 
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.noisy_max import LAPLACE
-from dpselect.mechanisms.numbers import WorstCase
+from dpselect.mechanisms.numbers import Law
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP
 from tests.slow import crossed
 
-LAWS = {
-    "exponential": EXPONENTIAL.worst_case,
-    "permute_and_flip": PERMUTE_AND_FLIP.worst_case,
-    "laplace": LAPLACE.worst_case,
-}
+LAWS = {"exponential": EXPONENTIAL, "permute_and_flip": PERMUTE_AND_FLIP, "laplace": LAPLACE}
 COUNTS = [2, 3, 10, 1000, 10**6, 10**9]
 CONFIDENCES = [1e-9, 0.05, 0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-12]
 
@@ -59,18 +55,18 @@ def test_the_quantile_is_a_bound_and_a_tight_one(law: str, n: int, confidence: f
 
 @pytest.mark.parametrize("n", COUNTS)
 def test_closed_form_of_the_exponential_mechanism(n: int) -> None:
-    theta = EXPONENTIAL.worst_case.error_quantile(n, 0.01, 0.99)
+    theta = EXPONENTIAL.error_quantile(n, 0.01, 0.99)
     assert theta == pytest.approx(math.log((n - 1) * 99), rel=1e-11)
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-def test_one_candidate_is_always_the_best(law: WorstCase) -> None:
+def test_one_candidate_is_always_the_best(law: Law) -> None:
     assert law.error_quantile(1, failure=1e-9, confidence=1 - 1e-9) == 0.0
     assert law.expected_error(1) == 0.0
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-def test_both_curves_are_complements(law: WorstCase) -> None:
+def test_both_curves_are_complements(law: Law) -> None:
     for n in (2, 17, 10**6):
         for theta in np.linspace(0.0, 40.0, 41):
             assert law.best_loses(float(theta), n) + law.best_wins(float(theta), n) == pytest.approx(1.0, abs=1e-13)
@@ -81,16 +77,16 @@ def test_expected_error_is_the_largest_over_a_fine_grid(n: int) -> None:
     p = np.exp(-np.linspace(1e-6, 40.0, 400_001))
     exponential = -np.log(p) * (1 - 1 / (1 + (n - 1) * p))
     permute_and_flip = -np.log(p) * (1 + np.expm1(n * np.log1p(-p)) / (n * p))
-    assert EXPONENTIAL.worst_case.expected_error(n) == pytest.approx(exponential.max(), rel=1e-8)
-    assert PERMUTE_AND_FLIP.worst_case.expected_error(n) == pytest.approx(permute_and_flip.max(), rel=1e-8)
+    assert EXPONENTIAL.expected_error(n) == pytest.approx(exponential.max(), rel=1e-8)
+    assert PERMUTE_AND_FLIP.expected_error(n) == pytest.approx(permute_and_flip.max(), rel=1e-8)
 
 
 def test_known_expected_errors() -> None:
     """Between a quarter of ln n and ln n, permute-and-flip's below, and the two meet slowly as n grows."""
     ratios: list[float] = []
     for n in (2, 10, 1000, 10**6):
-        exponential = EXPONENTIAL.worst_case.expected_error(n)
-        permute_and_flip = PERMUTE_AND_FLIP.worst_case.expected_error(n)
+        exponential = EXPONENTIAL.expected_error(n)
+        permute_and_flip = PERMUTE_AND_FLIP.expected_error(n)
         assert math.log(n) / 4 <= permute_and_flip < exponential <= math.log(n)
         ratios.append(exponential / permute_and_flip)
     assert ratios == sorted(ratios, reverse=True)

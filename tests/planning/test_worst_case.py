@@ -42,7 +42,7 @@ def test_no_vector_found_by_searching_is_worse(n: int, name: str) -> None:
 
 def worst_gap(mechanism: Any, n: int) -> float:
     """How far below the best all others are where the error is the largest."""
-    loses = mechanism.law.worst_case.best_loses
+    loses = mechanism.law.best_loses
     found = minimize_scalar(
         lambda theta: -theta * loses(theta, n),
         bounds=(0, 2 * math.log(n) + 4),

@@ -24,7 +24,7 @@ from dpselect.checks import (
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.grids import growing_grid
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.numbers import FloatArray, exact_value, gauss_legendre, native_fraction, scale_of, shortest
+from dpselect.mechanisms.numbers import crossing, exact_value, gauss_legendre, native_fraction, scale_of, shortest
 from dpselect.mechanisms.scores import ScoresLike, finite_scores, plain_values
 from dpselect.privacy import Neighbours
 
@@ -121,9 +121,7 @@ class AboveThreshold(MechanismValue):
                 that this one was forked from. Nothing is drawn.
             InvalidDataError: `value` is not a finite number, or beyond the range of doubles. Nothing is drawn.
         """
-        if type(value) is float or (type(value) is int and -_EXACT <= value <= _EXACT):
-            if not math.isfinite(value):
-                exact_value(value)  # refused
+        if (type(value) is float and math.isfinite(value)) or (type(value) is int and -_EXACT <= value <= _EXACT):
             return self._stream.test(float(value))
         return self._stream.test_exactly(native_fraction(exact_value(value)))
 
@@ -145,7 +143,7 @@ class AboveThreshold(MechanismValue):
         lowered = queries * second / (first + second)
         return bound_of_tails((lowered, second), (1.0, first), allowed=allowed)
 
-    def pmf(self, queries: ScoresLike) -> FloatArray:
+    def pmf(self, queries: ScoresLike) -> npt.NDArray[np.float64]:
         """Probability that each of `queries` is the first with a yes, and last that none is: it depends on every query.
 
         For planning and tests. Shape ``(n + 1,)``, summing to 1 within 1e-9.
@@ -159,12 +157,10 @@ class AboveThreshold(MechanismValue):
             leads = (values - float(self.threshold)) / scale
         ratio = max(self.threshold_scale, _SMALLEST) / scale
         kinks = np.unique(np.clip(leads / ratio, 0.0, 45.0))
-        ends = np.unique(
-            np.concatenate([np.linspace(0.0, 45.0, math.ceil(min(45.0 * max(1.0, ratio), 2000.0))), kinks])
-        )
-        rule, width = gauss_legendre(16), np.diff(ends)[:, np.newaxis]
-        offsets = (ends[:-1, np.newaxis] + width * rule.nodes).ravel()
-        mass = (width * rule.weights).ravel() * np.exp(-offsets)
+        count = math.ceil(min(45.0 * max(1.0, ratio), 2000.0))
+        ends = np.unique(np.concatenate([np.linspace(0.0, 45.0, count), kinks])).astype(np.float64)
+        offsets, weights = gauss_legendre(16).between(ends)
+        mass = weights * np.exp(-offsets)
         chances = np.exp(np.minimum(leads[:, np.newaxis] - ratio * offsets, 0.0))
         still = np.vstack([np.ones_like(offsets), np.cumprod(1.0 - chances, axis=0)])
         law = np.append((still[:-1] * chances) @ mass, still[-1] @ mass)
@@ -179,13 +175,7 @@ class AboveThreshold(MechanismValue):
 
 def bound_of_tails(*tails: tuple[float, float], allowed: float) -> float:
     """The smallest number at which the sum of ``weight * e^(-number / scale)`` is at most `allowed`, rounded up."""
-    most = max(1.0, *(weight for weight, _ in tails))
-    low, high = 0.0, max(scale for _, scale in tails) * (math.log(2.0 * most) - math.log(allowed))
-    for _ in range(200):
-        middle = (low + high) / 2.0
-        reached = sum(weight * math.exp(-middle / scale) for weight, scale in tails)
-        low, high = (low, middle) if reached <= allowed else (middle, high)
-    return high
+    return crossing(lambda at: sum(weight * math.exp(-at / scale) for weight, scale in tails) - allowed)
 
 
 def _promised(moves: object, *, monotonic: bool, neighbours: Neighbours) -> Moves:
@@ -251,7 +241,7 @@ class UnboundedQuantileMechanism(MechanismValue):
     growth: float = 1.01
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
-    candidates: FloatArray = field(init=False, repr=False, compare=False)
+    candidates: npt.NDArray[np.float64] = field(init=False, repr=False, compare=False)
     """The possible answers, increasing. Public."""
     _share: Fraction = field(init=False, repr=False, compare=False)
     _rates: tuple[float, float] = field(init=False, repr=False, compare=False)
@@ -309,7 +299,7 @@ class UnboundedQuantileMechanism(MechanismValue):
         up_to = np.searchsorted(in_order, self.candidates[:-1], side="right").astype(np.int64, copy=False)
         return up_to * self._share.denominator - self._share.numerator * in_order.size
 
-    def pmf(self, values: ScoresLike) -> FloatArray:
+    def pmf(self, values: ScoresLike) -> npt.NDArray[np.float64]:
         """Probability of each of `candidates`, if the values were these. For planning with public values."""
         reached = self._reached(values).astype(np.float64)
         parts = self._share.denominator

@@ -16,7 +16,7 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import MechanismValue, SelectsOne
-from dpselect.mechanisms.numbers import FloatArray, IntArray, gauss_legendre
+from dpselect.mechanisms.numbers import FloatArray, IntArray, crossing, gauss_legendre
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import Gaps, ScoresLike, exact_doubles, members_of
 from dpselect.privacy import Neighbours
@@ -189,14 +189,11 @@ def _largest_of(count: int, confidence: float) -> float:
 
 
 def _largest_noise(sensitivities: FloatArray, confidence: float) -> float:
-    """The same for exponential variables of the scales ``sensitivity + largest``, by bisection, rounded up."""
+    """The same for exponential variables of the scales ``sensitivity + largest``, rounded up."""
     widths, numbers = np.unique(sensitivities + sensitivities.max(), return_counts=True)
-    low, high = 0.0, float(widths.max()) * _largest_of(sensitivities.size, confidence)
-    for _ in range(100):
-        middle = (low + high) / 2.0
-        stays = float(numbers @ np.log1p(-np.exp(-middle / widths))) if middle > 0.0 else -math.inf
-        low, high = (low, middle) if stays >= math.log(confidence) else (middle, high)
-    return high
+    shares, least = widths / widths.max(), math.log(confidence)
+    with np.errstate(divide="ignore"):
+        return float(widths.max()) * crossing(lambda at: least - float(numbers @ np.log1p(-np.exp(-at / shares))))
 
 
 def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: float) -> FloatArray:
@@ -212,9 +209,7 @@ def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: floa
     end = _TAIL + math.log(sensitivities.size)
     # The first to stand out has its peak where the product turns from 0 to 1: short pieces at first, then longer ones.
     edges = np.concatenate([[0.0], np.geomspace(1e-12, end, 160)])
-    width, rule = np.diff(edges)[:, np.newaxis], gauss_legendre(24)
-    places = (edges[:-1, np.newaxis] + width * rule.nodes).ravel()
-    weights = (width * rule.weights).ravel()
+    places, weights = gauss_legendre(24).between(edges)
     found = np.zeros(sensitivities.size)
     batch = max(1, _AT_ONCE // sensitivities.size)
     for start in range(0, places.size, batch):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import cached_property
 from numbers import Rational
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.numbers import FloatArray, Law, WorstCase, log_of, native_fraction
+from dpselect.mechanisms.numbers import FloatArray, Law, log_of, native_fraction
 from dpselect.mechanisms.scores import EXACTLY_DOUBLES, Gaps, ScoresLike, finite_scores, members_of
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
@@ -30,44 +31,21 @@ def exponential_probabilities(x: FloatArray) -> FloatArray:
     return p / p.sum()
 
 
-def _exponential_loses(theta: float, n: int) -> float:
-    odds = (n - 1) * math.exp(-theta)
-    return odds / (1.0 + odds)
-
-
-def _exponential_wins(theta: float, n: int) -> float:
-    return 1.0 / (1.0 + (n - 1) * math.exp(-theta))
-
-
 EXPONENTIAL = Law(
-    "exponential", exponential_probabilities, WorstCase(_exponential_loses, _exponential_wins), BoundedRangeEvent
+    "exponential",
+    exponential_probabilities,
+    lambda theta, n: (odds := (n - 1) * math.exp(-theta)) / (1.0 + odds),
+    lambda theta, n: 1.0 / (1.0 + (n - 1) * math.exp(-theta)),
+    BoundedRangeEvent,
 )
 
 
-class CandidateWeights:
-    """Weights, one for each candidate; those of weight zero are left out. Compared by their values.
+class CandidateWeights(tuple[float | Fraction, ...]):
+    """Weights, one for each candidate: doubles, or exact numbers if doubles do not hold them all.
 
     >>> CandidateWeights.of([0.5, 1]) == CandidateWeights.of([Fraction(1, 2), 1])
     True
     """
-
-    __slots__ = ("_given", "_key", "logarithms", "native", "taking_part")
-
-    logarithms: FloatArray
-    native: Any
-    _key: object
-
-    def __init__(self, given: FloatArray | tuple[Fraction, ...]) -> None:
-        self._given = given
-        if isinstance(given, tuple):
-            self._key, self.native = given, [native_fraction(each) for each in given]
-            self.logarithms = np.array([log_of(each) if each else -math.inf for each in given])
-        else:
-            given.flags.writeable = False
-            self._key, self.native = given.tobytes(), given
-            with np.errstate(divide="ignore"):
-                self.logarithms = np.log(given)
-        self.taking_part = self.logarithms > -math.inf
 
     @classmethod
     def of(cls, weights: object) -> CandidateWeights:
@@ -81,7 +59,7 @@ class CandidateWeights:
             return weights
         members, doubles = members_of(weights, "weights", _WEIGHTS)
         if doubles is not None and doubles.min() >= 0.0 and 0.0 < doubles.max() < math.inf:  # NaN is neither
-            return cls(doubles + 0.0)  # no negative zero
+            return cls((doubles + 0.0).tolist())  # no negative zero
         found = [_exact(each) for each in members]
         for place, each in enumerate(found):
             if each is None or each < 0:
@@ -93,25 +71,25 @@ class CandidateWeights:
             expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
             raise InvalidParameterError("weights", Shown(f"<{len(exact)} weights>"), expected)
         try:
-            doubles = np.array([float(each) for each in exact])
+            nearest = tuple(map(float, exact))
         except OverflowError:
             return cls(exact)
-        return cls(doubles if tuple(map(Fraction, doubles.tolist())) == exact else exact)
-
-    def __len__(self) -> int:
-        return self.logarithms.size
+        return cls(nearest if nearest == exact else exact)
 
     def __repr__(self) -> str:
         return f"<{len(self)} weights>"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CandidateWeights) and self._key == other._key
+    @cached_property
+    def logarithms(self) -> FloatArray:
+        """Minus infinity for those that are left out."""
+        if not isinstance(self[0], float):
+            return np.array([log_of(Fraction(each)) if each else -math.inf for each in self])
+        with np.errstate(divide="ignore"):
+            return np.log(np.array(self))
 
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CandidateWeights.of, (self._given,)
+    @cached_property
+    def taking_part(self) -> npt.NDArray[np.bool_]:
+        return self.logarithms > -math.inf
 
     def odds_against_lightest(self) -> float:
         """All others' weight over that of the lightest candidate that is not left out; never too small."""
@@ -122,7 +100,7 @@ class CandidateWeights:
             return float(ratios.sum() * (1.0 + 2.0**-40))
 
 
-Weights = Sequence[float | Fraction] | npt.NDArray[np.generic] | CandidateWeights
+Weights = Sequence[float | Fraction] | npt.NDArray[np.generic]
 
 
 class _WeightedDraws:
@@ -132,7 +110,9 @@ class _WeightedDraws:
 
     def __init__(self, weights: CandidateWeights, epsilon: float, sensitivity: float, factor: int) -> None:
         self._count = len(weights)
-        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), weights.native)
+        are_doubles = isinstance(weights[0], float)
+        native = np.array(weights) if are_doubles else [native_fraction(Fraction(each)) for each in weights]
+        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), cast(Any, native))
 
     def select(self, scores: object, /) -> int:
         return int(self.select_many(scores, 1)[0])

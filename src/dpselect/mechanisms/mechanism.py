@@ -114,16 +114,9 @@ def explained(thing: _Explained) -> _Explained:
         function = getattr(member, "__func__", member)  # of class methods, too
         if isinstance(function, FunctionType) and name[0] != "_":
             explained(function)
-    if "__init__" not in vars(it):  # else it is complete: a dataclass with slots is made twice
-        _complete(it, _fields(it), OF_MECHANISMS)
+    if "__dataclass_fields__" in vars(it):  # a dataclass with slots is made twice: at first it has no fields of its own
+        _complete(it, [each.name for each in fields(it) if each.init and each.name[0] != "_"], OF_MECHANISMS)
     return thing
-
-
-def _fields(of: type) -> tuple[str, ...]:
-    """The arguments of a data class, whether or not it is made yet: those of its bases first."""
-    names = [name for base in reversed(of.__mro__) for name in vars(base).get("__annotations__", ())]
-    made = {name for name in names if not getattr(vars(of).get(name), "init", True)}
-    return tuple(name for name in dict.fromkeys(names) if not name.startswith("_") and name not in made)
 
 
 def _complete(thing: Any, names: Sequence[str], known: Mapping[str, str]) -> None:
@@ -461,7 +454,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
         """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
-        theta = self.law.worst_case.error_quantile(n_candidates, failure, confidence)
+        theta = self.law.error_quantile(n_candidates, failure, confidence)
         if theta == 0.0:
             return 0.0
         return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)

@@ -19,7 +19,7 @@ from dpselect.checks import one_of, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.mechanism import Mechanism, explained
-from dpselect.mechanisms.numbers import FloatArray, Law, WorstCase, gauss_legendre
+from dpselect.mechanisms.numbers import FloatArray, Law, gauss_legendre
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, not_tossed, product_integrals, tossed_away
 from dpselect.mechanisms.scores import ScoresLike, native_scores
 
@@ -180,12 +180,11 @@ def _below_all(n: int) -> float:
 def _between_best_and_others(theta: float, n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Nodes y in [0, theta] below the best, their weights, and the log-probability that all others are below y."""
     edges = np.linspace(0.0, theta, max(1, math.ceil(theta)) + 1)
-    width, rule = np.diff(edges)[:, np.newaxis], gauss_legendre(_NODES)
-    y = (edges[:-1, np.newaxis] + width * rule.nodes).ravel()
-    return y, (width * rule.weights).ravel(), (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
+    y, weights = gauss_legendre(_NODES).between(edges)
+    return y, weights, (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
 
 
-LAPLACE = Law("laplace", laplace_probabilities, WorstCase(_laplace_loses, _laplace_wins), LaplaceProfileEvent)
+LAPLACE = Law("laplace", laplace_probabilities, _laplace_loses, _laplace_wins, LaplaceProfileEvent)
 
 _LAW_OF_NOISE = {"laplace": LAPLACE, "exponential": PERMUTE_AND_FLIP, "gumbel": EXPONENTIAL}
 

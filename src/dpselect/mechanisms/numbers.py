@@ -83,6 +83,11 @@ class Rule:
     nodes: FloatArray
     weights: FloatArray
 
+    def between(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The nodes and weights of all panels between neighbouring edges."""
+        width = np.diff(edges)[:, np.newaxis]
+        return (edges[:-1, np.newaxis] + width * self.nodes).ravel(), (width * self.weights).ravel()
+
 
 @cache
 def gauss_legendre(count: int) -> Rule:
@@ -104,15 +109,18 @@ _SMALLEST = 5e-324
 
 
 @dataclass(frozen=True, slots=True)
-class WorstCase:
-    """The worst scores for a law: the probability that the best of n loses to n - 1 others, all theta scales below it.
+class Law:
+    """How the winner is distributed, given the scaled gaps ``(s* - s_i)/b``; its name is that of the compiled core.
 
-    No other scores make an error of theta more likely: ``proofs/error_bounds.md``. Both curves have a small relative
-    error where they are small.
+    Its worst scores are one best and n - 1 others, all theta scales below it: no others make an error of theta more
+    likely (``proofs/error_bounds.md``). That the best loses, or wins, has a small relative error where it is small.
     """
 
+    name: Literal["exponential", "permute_and_flip", "laplace"]
+    probabilities: Callable[[FloatArray], FloatArray]
     best_loses: Curve
     best_wins: Curve
+    privacy: type[BoundedRangeEvent] | type[LaplaceProfileEvent]
 
     @functools.lru_cache(maxsize=256)  # noqa: B019 - there are four of them, and most services ask for few sizes
     def error_quantile(self, n: int, failure: float, confidence: float) -> float:
@@ -124,8 +132,8 @@ class WorstCase:
         if Fraction(confidence) * n <= 1:
             return 0.0
         if confidence >= 0.5:
-            return _crossing(lambda theta: math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure))
-        return _crossing(lambda theta: math.log(confidence * _MARGIN / self.best_wins(theta, n)))
+            return crossing(lambda theta: math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure))
+        return crossing(lambda theta: math.log(confidence * _MARGIN / self.best_wins(theta, n)))
 
     @functools.lru_cache(maxsize=256)  # noqa: B019
     def expected_error(self, n: int) -> float:
@@ -144,8 +152,8 @@ class WorstCase:
         return low * self.best_loses(low, n)
 
 
-def _crossing(excess: Callable[[float], float]) -> float:
-    """Where a falling function reaches 0, rounded up by at most `_ROUNDING` of it."""
+def crossing(excess: Callable[[float], float]) -> float:
+    """The number > 0 where a falling function reaches 0, rounded up by at most `_ROUNDING` of it."""
     fails, works = 0.0, 1.0
     while excess(works) > 0.0:
         fails, works = works, 2.0 * works
@@ -153,16 +161,6 @@ def _crossing(excess: Callable[[float], float]) -> float:
         middle = fails + (works - fails) / 2.0
         fails, works = (middle, works) if excess(middle) > 0.0 else (fails, middle)
     return works
-
-
-@dataclass(frozen=True, slots=True)
-class Law:
-    """How the winner is distributed, given the scaled gaps ``(s* - s_i)/b``; its name is that of the compiled core."""
-
-    name: Literal["exponential", "permute_and_flip", "laplace"]
-    probabilities: Callable[[FloatArray], FloatArray]
-    worst_case: WorstCase
-    privacy: type[BoundedRangeEvent] | type[LaplaceProfileEvent]
 
 
 LARGEST_COUNT = 2**63 - 1
@@ -232,11 +230,10 @@ def _rounded(number: Fraction, digits: int) -> list[tuple[Context, Decimal]]:
 
 
 def exp_minus_at_most(exponent: Fraction) -> Fraction:
-    """No less than e^-exponent for an exponent > 0, and hardly more above 2^-1140: enough for any delta."""
-    return exp_minus(exponent, min(_TAIL_BITS, _BITS + math.ceil(exponent * 3 / 2)))[1]
+    """No less than e^-exponent for an exponent > 0, and hardly more above e^-1000: enough for any delta."""
+    return exp_minus_in_digits(min(exponent, Fraction(1000)), 40)[1]
 
 
-_TAIL_BITS = 1200
 _BITS = 60  # binary digits of a coin that are looked at together
 
 

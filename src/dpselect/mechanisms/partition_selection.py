@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import abc
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent, calibrate_rounds
 from dpselect.checks import fraction_down, positive_count, probability, whole_number
 from dpselect.errors import InvalidParameterError
@@ -279,7 +280,8 @@ class StopCandidate(UnlistedValues):
         (occurring,) = np.nonzero(numbers > 0)
         # As claim 2 of the proof has it: "stop" is the last candidate, and all weights are doubles.
         weights = np.append(np.full(occurring.size, self.stop_delta), float(self.max_values_per_unit))
-        order = replace(self.rounds, weights=weights).peel(np.append(numbers[occurring], 1), min(self.k, weights.size))
+        sampler = _core.WeightedSampler(self.rounds.epsilon, 1.0, 1 if self.rounds.monotonic else 2, weights)
+        order = sampler.peel(np.append(numbers[occurring], 1), min(self.k, weights.size))
         return occurring[order[: np.argmax(order == occurring.size)] if occurring.size in order else order]
 
     @property

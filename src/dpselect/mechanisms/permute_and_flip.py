@@ -16,7 +16,7 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
 from dpselect.mechanisms.mechanism import Mechanism, explained
-from dpselect.mechanisms.numbers import FloatArray, Law, Rule, WorstCase, exact_value, gauss_legendre, native_fraction
+from dpselect.mechanisms.numbers import FloatArray, Law, Rule, exact_value, gauss_legendre, native_fraction
 from dpselect.mechanisms.scores import Candidate, ScoresLike, all_candidates
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -146,7 +146,8 @@ def tossed_away(p: float, n: int) -> float:
 PERMUTE_AND_FLIP = Law(
     "permute_and_flip",
     permute_and_flip_probabilities,
-    WorstCase(lambda theta, n: tossed_away(math.exp(-theta), n), lambda theta, n: not_tossed(math.exp(-theta), n)),
+    lambda theta, n: tossed_away(math.exp(-theta), n),
+    lambda theta, n: not_tossed(math.exp(-theta), n),
     LaplaceProfileEvent,
 )
 

@@ -113,14 +113,11 @@ def finite_scores(scores: ScoresLike) -> NumericArray:
     """
     vector = native_scores(scores)
     score_count(vector)
-    if vector.dtype.kind == "f":
-        if not np.isfinite(vector).all():
-            hint = "Decide by a public rule what such a candidate scores; dropping it because of the data would leak."
-            raise _refusal("NaN or infinity among them", "finite numbers", hint)
-        return vector.astype(np.float64, copy=False)
-    if vector.dtype.kind == "i":
-        return vector.astype(np.int64, copy=False)
-    return vector.astype(np.uint64, copy=False)
+    if not np.isfinite(vector).all():
+        hint = "Decide by a public rule what such a candidate scores; dropping it because of the data would leak."
+        raise _refusal("NaN or infinity among them", "finite numbers", hint)
+    wide: Any = f"{vector.dtype.kind}8"
+    return vector.astype(wide, copy=False)
 
 
 def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
@@ -313,10 +310,11 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
         raise InvalidCandidatesError(name, got, f"one {name[:-1]} for each of the {count} scores")
     if is_range:
         return members.__getitem__
-    if is_array and given.dtype.kind != "O":
-        has_duplicates = np.unique(given).size != count
-    else:
-        has_duplicates = _has_duplicates(members.tolist() if is_array else members, given, name)
+    listed = members.tolist() if is_array else members
+    try:
+        has_duplicates = np.unique(given).size != count if is_array and given.dtype.kind != "O" else _repeat(listed)
+    except (TypeError, ValueError):  # of arrays and tables ``==`` does not answer True or False
+        raise _refused_candidates(given, name, "members that can be compared with ==") from None
     if has_duplicates:
         raise _refused_candidates(given, name, f"{name} without duplicates")
     return members.item if is_array and given.dtype.kind not in "OMmV" else members.__getitem__
@@ -344,16 +342,11 @@ def _as_sequence(candidates: Any, name: str) -> Sequence[object]:
     return candidates
 
 
-def _has_duplicates(members: Sequence[object], candidates: object, name: str) -> bool:
+def _repeat(members: Sequence[object]) -> bool:
     try:
         return len(set(members)) != len(members)
     except TypeError:  # some members cannot be hashed
-        pairs = combinations(members, 2)
-    try:
-        return any(bool(one == other) for one, other in pairs)
-    except (TypeError, ValueError):  # of arrays and tables ``==`` does not answer True or False
-        pass
-    raise _refused_candidates(candidates, name, "members that can be compared with ==")
+        return any(bool(one == other) for one, other in combinations(members, 2))
 
 
 def _refused_candidates(candidates: object, name: str, expected: str, hint: str = "") -> InvalidCandidatesError:

@@ -94,8 +94,8 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
         return self._sampler.once(scores, self.k).tolist()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 @explained
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopKPlan(SelectsSeveral):
     """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
 
@@ -207,8 +207,8 @@ def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tu
         # At equal epsilon the first of noise once never has the larger error: proofs/permute_and_flip.md.
         return pure, None
     approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
-    pure_error = PERMUTE_AND_FLIP.worst_case.expected_error(n)
-    approximate_error = EXPONENTIAL.worst_case.expected_error(n)
+    pure_error = PERMUTE_AND_FLIP.expected_error(n)
+    approximate_error = EXPONENTIAL.expected_error(n)
     # Errors are in scales, and the scale is inversely proportional to epsilon.
     return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
 

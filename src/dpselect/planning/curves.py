@@ -141,7 +141,7 @@ def worst_expected_error(mechanism: Mechanism, n: int) -> float:
     """
     weights = weights_of(mechanism)
     if weights is None:
-        return mechanism.law.worst_case.expected_error(n) * mechanism.scale if n > 1 else 0.0
+        return mechanism.law.expected_error(n) * mechanism.scale if n > 1 else 0.0
     if n != len(weights):
         raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
     odds = weights.odds_against_lightest()
