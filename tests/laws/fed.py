@@ -193,10 +193,10 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _names(mechanism, given)
         case UnboundedQuantileMechanism():
             law = _unbounded(mechanism, given)
-        case ThresholdCounts():
-            law = _reaching(mechanism, given)
         case GaussianThresholdCounts():
             law = _reaching_with_gaussian_noise(mechanism, given)
+        case ThresholdCounts():
+            law = _reaching(mechanism, given)
         case StopCandidate():
             law = _stopping(mechanism, given)
         case _:

@@ -124,32 +124,28 @@ def _complete(thing: Any, names: Sequence[str], known: Mapping[str, str]) -> Non
     shared = {name: f"{name}: {known[name]}" for name in names if name in known}
     if not written or not shared:
         return
-    text, own = _with_section(cleandoc(written), "Args", shared, names, before="Returns:|Raises:|Attributes:")
+    parts = cleandoc(written).split("\n\n")
+    own = _add(parts, "Args", shared, names, before="Returns:|Raises:|Attributes:")
     # Of what a docstring explains itself, it says itself when it is refused.
     refused = [_ERRORS.get(name, _REFUSED) for name in shared if name not in own or name not in _ERRORS]
-    errors = {said.partition(":")[0]: said for said in refused}
-    thing.__doc__, _ = _with_section(text, "Raises", errors, (), before="Attributes:")
+    _add(parts, "Raises", {said.partition(":")[0]: said for said in refused}, (), before="Attributes:")
+    thing.__doc__ = "\n\n".join(parts)
 
 
-def _with_section(
-    text: str, title: str, shared: Mapping[str, str], order: Sequence[str], *, before: str
-) -> tuple[str, list[str]]:
-    """The text with a section that says what it says itself, and what is missing; and the names in the former."""
-    found = re.search(rf"^{title}:\n((?:    .*\n?|\n(?=    ))*)", text, re.MULTILINE)
-    parts = re.split(r"^(?=    \S)", found[1], flags=re.MULTILINE) if found else []
-    lines = {part.partition(":")[0].strip(): part.rstrip() for part in parts if part.strip()}
+def _add(parts: list[str], title: str, shared: Mapping[str, str], order: Sequence[str], *, before: str) -> list[str]:
+    """Add what a section does not say itself to the parts of a text; return the names of which it does."""
+    places = [place for place, part in enumerate(parts) if part.startswith(f"{title}:\n")]
+    said = re.split(r"\n(?=    \S)", parts.pop(places[0]))[1:] if places else []
+    lines = {each.partition(":")[0].strip(): each for each in said}
     own = ", ".join(lines).split(", ")
-    for name, said in shared.items():
-        if name not in own:
-            lines[name] = fill(said, 116, initial_indent="    ", subsequent_indent="        ")
-    if not lines:
-        return text, own
-    at = {name: place for place, name in enumerate(order)}
-    in_order = sorted(lines, key=lambda names: at.get(names.partition(",")[0], 0))
-    section = f"{title}:\n" + "\n".join(lines[names] for names in in_order)
-    place = found or re.search(rf"^(?=(?:{before}|Proof|Source|>>> ))|\Z", text, re.MULTILINE)
-    head, rest = text[: place.start()].rstrip(), text[place.end() :].strip("\n")  # pyright: ignore[reportOptionalMemberAccess]
-    return "\n\n".join(part for part in (head, section, rest) if part), own
+    for name in [name for name in shared if name not in own]:
+        lines[name] = fill(shared[name], 116, initial_indent="    ", subsequent_indent="        ")
+    if lines:
+        places += [place for place, part in enumerate(parts) if re.match(rf"{before}|Proof|Source|>>> ", part)]
+        at = {name: place for place, name in enumerate(order)}
+        in_order = sorted(lines, key=lambda names: at.get(names.partition(",")[0], 0))
+        parts.insert([*places, len(parts)][0], "\n".join([f"{title}:", *(lines[names] for names in in_order)]))
+    return own
 
 
 def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
@@ -202,6 +198,10 @@ class HasScale(MechanismValue):
     @property
     def _factor(self) -> Literal[1, 2]:
         return 1 if getattr(self, "monotonic", True) else 2
+
+    def _distance(self, theta: float) -> float:
+        """So many scales, rounded up."""
+        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf) if theta > 0.0 else 0.0
 
     @property
     def scale(self) -> float:
@@ -454,10 +454,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
         """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
-        theta = self.law.error_quantile(n_candidates, failure, confidence)
-        if theta == 0.0:
-            return 0.0
-        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
+        return self._distance(self.law.error_quantile(n_candidates, failure, confidence))
 
     def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
         """`pmf` from gaps computed before, for use with many epsilons."""

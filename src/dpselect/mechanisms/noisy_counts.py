@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -234,18 +233,38 @@ class ReleasedCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyThreshold(UnlistedValues, abc.ABC):
-    """Adds noise to the count of each value that occurs, and releases those from a threshold on."""
+class ThresholdCounts(UnlistedValues):
+    r"""Adds two-sided geometric noise to the count of each value that occurs, and releases those from a threshold on.
+
+    One unit changes t counts by 1: `max_values_per_unit`, or twice that if units are replaced. The noise has the scale
+    :math:`t/\varepsilon`. A value that only this unit has is released with probability
+    :math:`\delta' = 1 - (1 - \delta)^{1/t}` at most, because the threshold is
+
+    .. math:: \tau = 1 + \min\{j \ge 1: a^j/(1 + a) \le \delta'\}, \qquad a = e^{-\varepsilon/t}.
+
+    Proof: ``proofs/unknown_candidates.md``, claim 3. Source: Korolova et al. (2009), with geometric noise.
+
+    >>> mechanism = ThresholdCounts(epsilon=1.0, delta=1e-6)
+    >>> mechanism.threshold, mechanism.draw([1000, 0, 3000]).positions.tolist()
+    (15, [0, 2])
+    """
 
     threshold: int = field(init=False, compare=False)
     noise: Any = field(init=False, repr=False, compare=False)
 
-    def _set_noise(self, noise: GeometricMechanism | DiscreteGaussianMechanism, *, delta: float) -> None:
-        """The threshold is the lowest that values of one unit alone reach with probability `delta` at most."""
+    def __post_init__(self) -> None:
+        """The threshold is the lowest that values of one unit alone reach with the probability delta at most."""
+        UnlistedValues.__post_init__(self)
+        noise, delta = self._noise()
         threshold = 1 + noise.first_noise(divided(self.epsilon, delta, self.moved)[1])
         if threshold >= LARGEST_COUNT // 2:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a count to be released")
         self._set(threshold=threshold, noise=noise)
+
+    def _noise(self) -> tuple[GeometricMechanism | DiscreteGaussianMechanism, float]:
+        """That of each count, and the delta that is left for the threshold."""
+        noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
+        return noise, self.delta
 
     def probability(self, count: int) -> float:
         return self.noise.reaches(self.threshold - count) if whole_number(count, "count") > 0 else 0.0
@@ -268,30 +287,7 @@ class NoisyThreshold(UnlistedValues, abc.ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdCounts(NoisyThreshold):
-    r"""Adds two-sided geometric noise to the count of each value that occurs, and releases those from a threshold on.
-
-    One unit changes t counts by 1: `max_values_per_unit`, or twice that if units are replaced. The noise has the scale
-    :math:`t/\varepsilon`. A value that only this unit has is released with probability
-    :math:`\delta' = 1 - (1 - \delta)^{1/t}` at most, because the threshold is
-
-    .. math:: \tau = 1 + \min\{j \ge 1: a^j/(1 + a) \le \delta'\}, \qquad a = e^{-\varepsilon/t}.
-
-    Proof: ``proofs/unknown_candidates.md``, claim 3. Source: Korolova et al. (2009), with geometric noise.
-
-    >>> mechanism = ThresholdCounts(epsilon=1.0, delta=1e-6)
-    >>> mechanism.threshold, mechanism.draw([1000, 0, 3000]).positions.tolist()
-    (15, [0, 2])
-    """
-
-    def __post_init__(self) -> None:
-        NoisyThreshold.__post_init__(self)
-        noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
-        self._set_noise(noise, delta=self.delta)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianThresholdCounts(NoisyThreshold):
+class GaussianThresholdCounts(ThresholdCounts):
     r"""Adds discrete Gaussian noise to the count of each value that occurs, and releases those from a threshold on.
 
     The noise X is that of an :math:`(\varepsilon, \delta/2)`-private vector whose squared sensitivity is the t of
@@ -307,15 +303,14 @@ class GaussianThresholdCounts(NoisyThreshold):
     81
     """
 
-    def __post_init__(self) -> None:
-        NoisyThreshold.__post_init__(self)
+    def _noise(self) -> tuple[GeometricMechanism | DiscreteGaussianMechanism, float]:
         half = self.delta / 2.0
         if 2.0 * half > self.delta or half == 0.0:  # beside the smallest doubles halves are rounded
             raise InvalidParameterError("delta", self.delta, "a number large enough to be halved")
         noise = DiscreteGaussianMechanism(
             epsilon=self.epsilon, delta=half, squared_sensitivity=self.moved, neighbours=self.neighbours
         )
-        self._set_noise(noise, delta=half)
+        return noise, half
 
 
 _WAYS = {

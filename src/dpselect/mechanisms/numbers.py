@@ -34,10 +34,8 @@ IntArray = npt.NDArray[np.int64]
 @lru_cache(maxsize=256)  # a draw with a gap asks for it each time
 def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
     """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it."""
-    numerator, numerator_exponent = math.frexp(sensitivity)
-    denominator, denominator_exponent = math.frexp(epsilon)
     try:
-        return math.ldexp(numerator / denominator, numerator_exponent - denominator_exponent + factor - 1)
+        return float(factor * Fraction(sensitivity) / Fraction(epsilon))
     except OverflowError:
         return math.inf
 
