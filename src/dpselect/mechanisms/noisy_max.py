@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NoReturn, cast
 
 import numpy as np
@@ -66,11 +67,9 @@ class _Levels:
         # w is at most 2^-N once N candidates have been passed.
         last = int(np.searchsorted(np.cumsum(self.counts), -math.log2(self.negligible)))
         stops = self.x[: last + 1]
-        pieces = np.ceil(np.diff(stops) / _WIDEST).astype(int)
-        parts: list[FloatArray] = [
-            stops[i] + (stops[i + 1] - stops[i]) * (np.arange(pieces[i]) / pieces[i]) for i in range(pieces.size)
-        ]
-        return np.concatenate([*parts, stops[-1:]])
+        ends = pairwise(stops.tolist())
+        parts = [np.linspace(low, high, math.ceil((high - low) / _WIDEST), endpoint=False) for low, high in ends]
+        return np.concatenate([*parts, stops[-1:]]).astype(np.float64)
 
     def far_power_sums(self, stops: FloatArray) -> list[FloatArray]:
         """``sum_j exp(-m (x_j - stop))`` over the candidates far below each stop, for m = 1, 2, ..."""
@@ -105,15 +104,21 @@ def _half_powers(distance: FloatArray) -> FloatArray:
 
 
 def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
-    """The two integrals below the best score, for each level: before and after the value passes it, panel by panel."""
+    """The two integrals below the best score, for each level: before and after the value passes it, panel by panel.
+
+    For levels far below the nodes so far, ``sum_k weight_k / (1 - q)`` is a series in ``q = e^(y - x) / 2``. Its sums
+    of powers are kept relative to the last panel's end, so that nothing overflows.
+    """
+    from numpy.polynomial.polynomial import polyval  # not loaded with NumPy: draws need none
+
     edges = levels.edges()
     upper, lower = np.zeros((2, levels.x.size))
-    moments, rule = _Moments(), gauss_legendre(_NODES)
+    sums, end, rule = np.zeros(_TERMS), 0.0, gauss_legendre(_NODES)
     still_far = int(np.searchsorted(levels.x, _NEAR, side="right"))  # levels from here on are in the moments
     all_passed = edges[-1] == levels.x[-1]
     for start, stop, far in zip(edges[:-1], edges[1:], levels.far_power_sums(edges[1:]), strict=True):
         passed, near = (int(i) for i in np.searchsorted(levels.x, [start, stop + _NEAR], side="right"))
-        upper[still_far:near] = moments.at(levels.x[still_far:near])
+        upper[still_far:near] = polyval(np.exp(end - levels.x[still_far:near]), sums)
         still_far = max(still_far, near)
 
         at_start = levels.log_w(np.array([start]), passed=passed, near=near, far=far, stop=stop)
@@ -124,38 +129,15 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
         weights = (stop - start) * rule.weights * np.exp(levels.log_w(y, passed=passed, near=near, far=far, stop=stop))
         own = 1.0 - 0.5 * np.exp(y[:, np.newaxis] - levels.x[passed:near])
         upper[passed:near] += (weights[:, np.newaxis] / own).sum(axis=0)
-        moments.add(y, weights, stop=stop)
+        sums = sums * np.exp(-np.arange(_TERMS) * (stop - end)) + weights @ _half_powers(y - stop)
+        end = stop
         lower[:passed] += (np.exp(-y) * weights).sum()
-    upper[still_far:] = moments.at(levels.x[still_far:])
+    upper[still_far:] = polyval(np.exp(end - levels.x[still_far:]), sums)
     if all_passed:  # the rest falls like exp(-n y)
-        end, n = levels.x[-1:], levels.x.size
-        log_w = levels.log_w(end, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(end[0]))
-        lower += np.exp(log_w - end) / levels.counts.sum()
+        last, n = levels.x[-1:], levels.x.size
+        log_w = levels.log_w(last, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(last[0]))
+        lower += np.exp(log_w - last) / levels.counts.sum()
     return upper, lower
-
-
-class _Moments:
-    """``sum_k weight_k / (1 - q)`` over the nodes so far, for levels far below them: a series in ``q = e^(y - x) / 2``.
-
-    The powers are kept relative to the last panel's end, so that nothing overflows.
-    """
-
-    def __init__(self) -> None:
-        self._sums = np.zeros(_TERMS)
-        self._stop = 0.0
-
-    def add(self, y: FloatArray, weights: FloatArray, *, stop: float) -> None:
-        self._sums *= np.exp(-np.arange(_TERMS) * (stop - self._stop))
-        self._sums += weights @ _half_powers(y - stop)
-        self._stop = stop
-
-    def at(self, x: FloatArray) -> FloatArray:
-        ratio = np.exp(self._stop - x)
-        result = np.zeros_like(x)
-        for coefficient in self._sums[::-1]:
-            result *= ratio
-            result += coefficient
-        return result
 
 
 def _laplace_loses(theta: float, n: int) -> float:

@@ -68,25 +68,25 @@ class PartitionLaw:
             exact = self.delta * count
             return exact, exact
         precise = bits + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
-        at_turn = self._up_to_turn(min(count, self.turn), precise)
+        ones, at_turn = exp_minus(self.epsilon, precise)[::-1], self._up_to_turn(min(count, self.turn), precise)
         if count <= self.turn:
             return at_turn
-        left_low, left_high = 1 - at_turn[1], 1 - at_turn[0]
-        kept_low, kept_high = exp_minus((count - self.turn) * self.epsilon, precise)
-        one_low, one_high = exp_minus(self.epsilon, precise)
-        lost_low, lost_high = self.delta * one_low / (1 - one_low), self.delta * one_high / (1 - one_high)
-        low = kept_low * left_low - lost_high * (1 - kept_low)
-        high = kept_high * left_high - lost_low * (1 - kept_high)
-        return 1 - max(Fraction(0), high), 1 - max(Fraction(0), low)
+        kept_ends = exp_minus((count - self.turn) * self.epsilon, precise)
+        # Least where least is kept, most is reached before, and most is lost.
+        left = [
+            kept * (1 - reached) - self.delta * one / (1 - one) * (1 - kept)
+            for kept, reached, one in zip(kept_ends, at_turn[::-1], ones, strict=True)
+        ]
+        return 1 - max(Fraction(0), left[1]), 1 - max(Fraction(0), left[0])
 
     def _up_to_turn(self, count: int, bits: int) -> Enclosed:
         if count == 1:
             return self.delta, self.delta
-        one_low, one_high = exp_minus(self.epsilon, bits)
-        low, high = exp_minus(count * self.epsilon, bits)
-        before_low, before_high = exp_minus((count - 1) * self.epsilon, bits)
-        smallest = self.delta * (1 - high) / (before_high * (1 - one_low))
-        largest = self.delta * (1 - low) / (before_low * (1 - one_high))
+        powers, before, ones = (exp_minus(n * self.epsilon, bits) for n in (count, count - 1, 1))
+        largest, smallest = (
+            self.delta * (1 - power) / (earlier * (1 - one))
+            for power, earlier, one in zip(powers, before, ones[::-1], strict=True)
+        )
         return smallest, min(largest, Fraction(1))
 
     def _is_turned(self, count: int) -> bool:
