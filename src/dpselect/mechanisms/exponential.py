@@ -206,12 +206,12 @@ class ExponentialMechanism(Mechanism):
             return Mechanism.probabilities(self, gaps)
         if gaps.mantissa.size != len(weights):
             raise unlike(gaps.mantissa.size, len(weights))
-        scaled = gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
+        taking_part = weights.taking_part
+        # Below the best of those that are not left out, which may itself be further below than doubles reach.
+        below = Gaps(gaps.mantissa - gaps.mantissa[taking_part].min(), gaps.exponent)
+        scaled = below.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         with np.errstate(invalid="ignore"):
-            heights = np.where(weights.taking_part, weights.logarithms - scaled, -math.inf)
-        if heights.max() == -math.inf:  # all with a weight are further below than doubles reach: the best of them
-            heights = np.where(weights.taking_part, -gaps.mantissa, -math.inf)
-            return (heights == heights.max()) / float((heights == heights.max()).sum())
+            heights = np.where(taking_part, weights.logarithms - scaled, -math.inf)
         shares = np.exp(heights - heights.max())
         return shares / shares.sum()
 

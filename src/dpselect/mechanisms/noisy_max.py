@@ -67,9 +67,11 @@ class _Levels:
         # w is at most 2^-N once N candidates have been passed.
         last = int(np.searchsorted(np.cumsum(self.counts), -math.log2(self.negligible)))
         stops = self.x[: last + 1]
-        ends = pairwise(stops.tolist())
-        parts = [np.linspace(low, high, math.ceil((high - low) / _WIDEST), endpoint=False) for low, high in ends]
-        return np.concatenate([*parts, stops[-1:]]).astype(np.float64)
+        parts: list[FloatArray] = [
+            np.linspace(low, high, math.ceil((high - low) / _WIDEST), endpoint=False, dtype=np.float64)
+            for low, high in pairwise(stops.tolist())
+        ]
+        return np.concatenate([*parts, stops[-1:]])
 
     def far_power_sums(self, stops: FloatArray) -> list[FloatArray]:
         """``sum_j exp(-m (x_j - stop))`` over the candidates far below each stop, for m = 1, 2, ..."""

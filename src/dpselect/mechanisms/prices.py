@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import islice
 from numbers import Integral
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of, shortest
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise import FallLaw, PiecewiseLinearMechanism
-from dpselect.mechanisms.scores import ScoresLike, plain_values
+from dpselect.mechanisms.scores import ScoresLike, as_sequence, plain_values
 from dpselect.privacy import Neighbours
 
 Price = int | float | Fraction
@@ -67,7 +66,7 @@ class PriceListMechanism(MechanismValue):
     costs = LaplaceProfileEvent
 
     epsilon: float
-    prices: Iterable[Price]
+    prices: Sequence[Price]
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
     unit: Fraction = field(init=False, repr=False, compare=False)
@@ -165,15 +164,12 @@ class PriceListMechanism(MechanismValue):
         return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
 
 
-def _members(prices: Any) -> list[object]:
-    is_list = not isinstance(cast(object, prices), str | bytes | bytearray | Mapping | None)
-    if not is_list or hasattr(prices, "columns"):
-        raise _refusal(prices, "a public list of prices", "Such as `prices=range(1, 101)`; never the offers.")
-    convert = getattr(prices, "to_list", getattr(prices, "tolist", None))  # pandas, Polars; NumPy, Arrow
-    members = convert() if callable(convert) else prices
-    if not isinstance(members, Iterable):
-        raise _refusal(prices, "a public list of prices")
-    found = list(islice(cast("Iterable[object]", members), _MOST_PRICES + 1))  # it may have no end
+def _members(prices: object) -> Sequence[object]:
+    try:
+        found = as_sequence(prices, "prices")[: _MOST_PRICES + 1]  # `len` cannot count all ranges
+    except InvalidCandidatesError:
+        hint = "Such as `prices=range(1, 101)`; never the offers."
+        raise _refusal(prices, "a public list of prices", hint) from None
     if not 0 < len(found) <= _MOST_PRICES:
         raise _refusal(prices, f"at most {_MOST_PRICES:,} prices" if found else "at least one price")
     return found

@@ -304,7 +304,7 @@ def checked_candidates(candidates: object, *, count: int, name: str = "candidate
     given, is_range, is_array = cast(Any, candidates), type(candidates) is range, isinstance(candidates, np.ndarray)
     if is_array and given.ndim != 1:
         raise _refused_candidates(given, name, _LISTED)
-    members: Any = given if is_range or is_array else _as_sequence(given, name)
+    members: Any = given if is_range or is_array else as_sequence(given, name)
     if len(members) != count:
         got = Shown(f"<{type(given).__name__} of length {len(members)}>")
         raise InvalidCandidatesError(name, got, f"one {name[:-1]} for each of the {count} scores")
@@ -331,7 +331,8 @@ def all_candidates(candidates: Any, name: str = "candidates") -> tuple[int, Pick
     return count, checked_candidates(candidates, count=count, name=name)
 
 
-def _as_sequence(candidates: Any, name: str) -> Sequence[object]:
+def as_sequence(candidates: Any, name: str) -> Sequence[object]:
+    """The members of a vector of any library, a list or another sequence, neither text nor a set."""
     for method in ("to_pylist", "to_list", "tolist"):  # Arrow; Polars and pandas; other arrays
         convert = getattr(candidates, method, None)
         if callable(convert) and isinstance(converted := convert(), list):
