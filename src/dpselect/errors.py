@@ -136,7 +136,7 @@ class MissingExtraError(SelectionError, ImportError):
         return f"{self.what}: this needs the extra {self.extra!r}; {install}"
 
 
-def optional(module: str, what: str, extra: str) -> Any:
+def import_extra(module: str, what: str, extra: str) -> Any:
     """The module, or a `MissingExtraError` that names `what` needs it, and the `extra` that installs it."""
     try:
         return import_module(module)

@@ -14,7 +14,7 @@ from typing import Any, cast
 from dpselect.accounting import events as ours
 from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode, expected_runs
 from dpselect.checks import fraction_up
-from dpselect.errors import InvalidEventError, InvalidParameterError, Shown, optional
+from dpselect.errors import InvalidEventError, InvalidParameterError, Shown, import_extra
 
 _EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
 _TEXTS = frozenset({"mechanism", "neighbours", "unit"})
@@ -117,7 +117,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def package(module: str) -> Any:
     """A module of dp-accounting."""
-    return optional(f"dp_accounting.{module}", "dp-accounting", "pld")
+    return import_extra(f"dp_accounting.{module}", "dp-accounting", "pld")
 
 
 _UP, _DOWN = 1.0 + 2.0**-46, 1.0 - 2.0**-46

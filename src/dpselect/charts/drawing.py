@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.errors import InvalidParameterError, Shown, optional
+from dpselect.errors import InvalidParameterError, Shown, import_extra
 
 if TYPE_CHECKING:
     from altair import LayerChart, TopLevelMixin
@@ -383,7 +383,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 def loaded(name: str) -> ModuleType:
     """One of the libraries that draw; if it is not installed, the error says how to."""
-    return optional(name, "plots", "plots")
+    return import_extra(name, "plots", "plots")
 
 
 def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
-from dpselect.errors import InvalidDataError, Shown, describe, optional
+from dpselect.errors import InvalidDataError, Shown, describe, import_extra
 from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
 from dpselect.rows.duckdb.arrow import (
     BATCH_ROWS,
@@ -213,7 +213,7 @@ def of_ibis(table: Any) -> Frame:
 
 def of_delta(given: Any) -> Frame:
     """The rows of a Delta table: of its folder in the newest version, of a ``deltalake.DeltaTable`` in its own."""
-    library = optional("deltalake", "Delta tables", "delta")
+    library = import_extra("deltalake", "Delta tables", "delta")
 
     def now() -> Now:
         table = library.DeltaTable(Path(given).absolute()) if isinstance(given, str) else given

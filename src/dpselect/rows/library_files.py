@@ -22,7 +22,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from dpselect.errors import InvalidDataError, Shown, optional
+from dpselect.errors import InvalidDataError, Shown, import_extra
 from dpselect.rows.columns import EXACT, Column, Holds, check_names
 from dpselect.rows.duckdb import arrow
 from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc, plain_batches, pq, text_array
@@ -162,7 +162,7 @@ def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], 
 
 
 def _statistics(path: str, **how: Any) -> tuple[Any, Any]:
-    library = optional("pyreadstat", "Stata and SPSS files", "stata")
+    library = import_extra("pyreadstat", "Stata and SPSS files", "stata")
     return (library.read_dta if _ending(path) == ".dta" else library.read_sav)(path, output_format="dict", **how)
 
 
@@ -231,7 +231,7 @@ def _of_sheet(file: File, wanted: Sequence[str]) -> Iterator[list[Array]]:
 @contextmanager
 def _sheet(file: File) -> Generator[tuple[dict[str, int], Iterator[Row]]]:
     """Where the columns of the sheet of a workbook are, by their names; and the rows below these."""
-    library = optional("openpyxl", "Excel files", "excel")
+    library = import_extra("openpyxl", "Excel files", "excel")
     with ZipFile(file.path) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if size > MOST_BYTES:

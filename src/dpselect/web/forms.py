@@ -25,7 +25,7 @@ from dpselect.ledger import Account
 from dpselect.ledger.accounts import as_written, left_shown
 from dpselect.privacy import EACH_ROW
 from dpselect.questions.question import QUESTIONS, Question
-from dpselect.questions.wording import bound_shown, in_words, rounded_up
+from dpselect.questions.wording import bound_shown, rounded_up
 from dpselect.questions.words import as_text, counted
 from dpselect.rows.columns import Holds
 from dpselect.session.asking import rows_of
