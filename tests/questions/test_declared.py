@@ -106,8 +106,6 @@ class SharpMedian(Median, name="sharp_median"):
     Proof: ``proofs/exponential_mechanism.md``.
     """
 
-    does = "Find the median sharply."
-
     sharpness: Sharpness = 3
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Any:
@@ -151,7 +149,7 @@ def test_a_declared_question_has_a_command_with_its_help(
     assert command.run(**read(command, [*typed, "--dry-run"])) == 0
     assert ASKED.pop() == 3
     said = plain(help_of(command, brief=False))
-    assert "Find the median sharply." in said
+    assert "The median, sharply." in said
     assert "--sharpness INTEGER How sharp the median is, in --step. Default: 3." in said
 
 

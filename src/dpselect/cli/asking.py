@@ -120,7 +120,7 @@ def of_question(about: type[Question]) -> Command:
         Part.OF_ALL: OF_EVERY,
     }
     positional = [*ASKED.positional, *(about.argument(each) for each in ("column", *about.positional))]
-    text = f"{about.does}\n\ndpselect {name} {free} \\\n    {options}"
+    text = f"{about.does()}\n\ndpselect {name} {free} \\\n    {options}"
     return Command(name, text, positional, parts, partial(ask, about))
 
 

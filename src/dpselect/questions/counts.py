@@ -45,7 +45,6 @@ class Count(Question, name="count"):
     """
 
     asks = "How many people are there?"
-    does = "Count the units, or those with a row that has one of some values or a number between two bounds."
     example = ("adult.csv", "--unit person_id --epsilon 0.5")
     also = (
         ("How many people meet a condition?", ("adult.csv age", "--between 65 120 --unit person_id --epsilon 0.5")),
@@ -194,7 +193,6 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
     """
 
     asks = "How many have each value?"
-    does = "Count the units with each of the values, or with a number in each bin."
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
     also = (
         ("How many are in each age group?", ("adult.csv age", "--unit person_id --bins 0,18,65,120 --epsilon 0.5")),
@@ -345,7 +343,6 @@ class Density(InBins, name="density"):
     """
 
     asks = "What share of the units falls in each bin?"
-    does = "Find how the values are distributed: the share of the units in each bin."
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5")
     value = "list[float]"
 

@@ -180,7 +180,7 @@ class Moment(NumbersQuestion):
 
 
 class Mean(Moment, name="mean"):
-    """The mean of the values in `column`, over all units that have one.
+    """The mean of one value per unit in `column`, and the number of units that have one.
 
     The number of units with a value is private, and is released together with the mean, in ``release.usable``, at no
     additional cost. If a unit has several rows, one is chosen at random. The noise grows with the distance between the
@@ -200,7 +200,6 @@ class Mean(Moment, name="mean"):
     """
 
     asks = "What is the mean?"
-    does = "Find the mean of one value per unit, and the number of units that have one."
 
     degree: ClassVar[int] = 1
     error_unit = "sum"
@@ -213,7 +212,7 @@ class Mean(Moment, name="mean"):
 
 
 class Variance(Moment, name="variance"):
-    """The variance of the values in `column`, over all units that have one; its root is the `std`.
+    """The variance of one value per unit in `column`, and the number of units that have one; its root is the `std`.
 
     It is the mean squared distance from the mean: the sum is divided by the number of units. That number is private,
     and is released together with the variance, in ``release.usable``, at no additional cost. If a unit has several
@@ -234,10 +233,6 @@ class Variance(Moment, name="variance"):
     """
 
     asks = "How widely are the values spread?"
-    does = (
-        "Find the variance of one value per unit, and the number of units that have one. Its square root is the"
-        " standard deviation."
-    )
 
     degree: ClassVar[int] = 2
     error_unit = "sum of squares"
@@ -269,7 +264,6 @@ class Std(Variance, name="std"):
     """
 
     asks = "How far from the mean are the values?"
-    does = "Find the standard deviation of one value per unit, and the number of units that have one."
     page = "variance"
 
     root_of: ClassVar[str] = "the square of "

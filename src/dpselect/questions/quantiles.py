@@ -72,7 +72,6 @@ class Median(Between, name="median"):
     """
 
     asks = "What is the median?"
-    does = "Find the median: about half of the values lie below it."
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5")
     value = "float"
     page = "quantiles"
@@ -159,7 +158,6 @@ class Quantile(Median, name="quantile"):
     """
 
     asks = "Below which number do 90% of the values lie?"
-    does = "Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median."
     example = ("adult.csv hours_per_week 0.9", "--unit person_id --bounds 0 168 --step 1 --epsilon 0.5")
     also = (("And without known bounds?", ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5")),)
     positional = ("level",)
@@ -185,7 +183,6 @@ class Quantiles(Between, name="quantiles"):
     """
 
     asks = "What are the quartiles?"
-    does = "Find several quantiles at the cost of one epsilon."
     example = ("adult.csv age 0.25,0.5,0.75", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5")
     positional = ("levels",)
     value = "list[float]"
@@ -267,7 +264,6 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     """
 
     asks = "Which number do hardly any values exceed?"
-    does = "Find a number that only a few values exceed, such as a bound to clip a sum by."
     example = ("adult.csv hours_per_week", "--unit person_id --step 1 --epsilon 0.5")
     value = "float"
 

@@ -7,6 +7,7 @@ To add a question, declare a class in one of the files that `FAMILIES` names, an
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -66,7 +67,6 @@ class Question(ABC):
 
     name: ClassVar[str]  # as a method, a command and in plans
     asks: ClassVar[str]  # it in everyday words
-    does: ClassVar[str]  # what its command does, in one or two sentences
     example: ClassVar[tuple[str, str]]
     """Arguments that work with the files of the examples: those without a name, then the options."""
     also: ClassVar[tuple[tuple[str, tuple[str, str]], ...]] = ()
@@ -98,6 +98,12 @@ class Question(ABC):
         if name:
             cls.name, cls.page = name, vars(cls).get("page", name)
             _DECLARED[name] = cls
+
+    @classmethod
+    def does(cls) -> str:
+        """What it finds, as its command says it: the first sentence of its docstring, with arguments in capitals."""
+        said, own = " ".join((cls.__doc__ or "").partition("\n\n")[0].split()), ("column", *cls.positional)
+        return re.sub("`(.+?)`", lambda name: name[1].upper() if name[1] in own else name[1], said)
 
     @classmethod
     def argument(cls, name: str) -> Argument:

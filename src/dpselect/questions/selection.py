@@ -188,7 +188,6 @@ class MostCommon(Best, name="most_common"):
     """
 
     asks = "What is the most common value?"
-    does = "Find the most common value."
     example = ("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5")
 
     column: arguments.Values
@@ -199,9 +198,9 @@ class MostCommon(Best, name="most_common"):
 
 
 class LeastCommon(MostCommon, name="least_common"):
-    """The rarest value in `column`: the candidate that the fewest units have.
+    """The rarest value in `column`: the candidate that the fewest units have, and one that nobody has first of all.
 
-    A candidate that nobody has is the rarest of all, so leave out values that cannot occur.
+    So leave out values that cannot occur.
 
     Returns:
         One of the candidates.
@@ -215,7 +214,6 @@ class LeastCommon(MostCommon, name="least_common"):
     """
 
     asks = "What is the rarest value?"
-    does = "Find the rarest value. A value that nobody has is the rarest of all."
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
 
     rarest: ClassVar[bool] = True
@@ -227,10 +225,10 @@ class LeastCommon(MostCommon, name="least_common"):
 
 
 class BestDate(Best, name="best_date"):
-    """The date on which the most units are free.
+    """The date on which the most units are free, where each row states that its unit is free on the date in `column`.
 
-    Each row states that its unit is free on the date in `column`. A unit counts once per date. Dates are
-    ``datetime.date``, text such as ``"2026-11-21"``, or timestamps at midnight, as from ``pandas.date_range``.
+    A unit counts once per date. Dates are ``datetime.date``, text such as ``"2026-11-21"``, or timestamps at midnight,
+    as from ``pandas.date_range``.
 
     Returns:
         A ``datetime.date``.
@@ -245,7 +243,6 @@ class BestDate(Best, name="best_date"):
     """
 
     asks = "On which date are the most people free?"
-    does = "Find the date on which the most units are free. Each row states that a unit is free on a date."
     example = ("free_days.csv free_on", "--unit person --bounds 2026-12-01 2026-12-31 --epsilon 1")
     value = "date"
 
@@ -286,7 +283,6 @@ class TopK(Counted, name="top_k"):
     """
 
     asks = "What are the ten most common values, and how many have each?"
-    does = "Find the K most common values, best first."
     example = ("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts")
     also = (
         ("And without a list of candidates?", ("clicks.parquet page 10", "--unit session --epsilon 1 --delta 1e-6")),

@@ -90,7 +90,6 @@ class Sum(OfAmounts, name="sum"):
     """
 
     asks = "What do the values add up to?"
-    does = "Add up the numbers in COLUMN, a bounded amount for each unit."
     example = ("adult.csv hours_per_week", "--unit person_id --clip 0 80 --epsilon 0.5")
     value = "float"
 
@@ -146,7 +145,7 @@ class Sum(OfAmounts, name="sum"):
 
 
 class BestBy(OfAmounts, ListQuestion, name="best_by"):
-    """The candidate in `column` with the largest sum of the numbers in another column.
+    """The candidate in `column` with the largest sum of the numbers in the column `sum`.
 
     What a unit adds to a candidate is clipped: first for each row, then for the total of its rows. `clip` times `scale`
     has to be whole and between -2^31 and 2^31. With `with_counts`, ``release.counts`` is the number of units that have
@@ -165,7 +164,6 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
     """
 
     asks = "Which value has the largest sum of amounts?"
-    does = "Find the value of COLUMN with the largest sum of the numbers in SUM."
     example = ("adult.csv education_num capital_gain", "--unit person_id --candidates 1..16 --clip 0 10000 --epsilon 1")
     positional = ("sum",)
 
@@ -245,7 +243,6 @@ class BestPrice(NumbersQuestion, name="best_price"):
     """
 
     asks = "Which price earns the most?"
-    does = "Find the price that earns the most if everybody buys who offers at least the price."
     example = ("adult.csv capital_gain", "--unit person_id --prices 500,1000,2500,5000,7000 --epsilon 1")
     value = "float"
 

@@ -108,7 +108,6 @@ class Values(Unlisted, name="values"):
     """
 
     asks = "Which values occur, without a list of candidates?"
-    does = "Name the values that enough units have, without a public list of candidates."
     example = ("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6")
 
     column: arguments.Values
