@@ -279,11 +279,9 @@ def whole_values(values: ScoresLike) -> IntArray:
 def offsets_from(value: int, points: npt.ArrayLike) -> FloatArray:
     """``points - value`` as doubles, subtracted exactly."""
     at = np.asarray(points)
-    is_small = at.dtype.kind in "iu" and (at.size == 0 or max(-int(at.min()), int(at.max())) < 2**62)
-    if is_small and abs(value) < 2**62:
+    if at.dtype.kind in "iu" and at.size and max(-int(at.min()), int(at.max()), abs(value)) < 2**62:
         return (at.astype(np.int64) - value).astype(np.float64)
-    apart = [min(max(each - value, -(2**1000)), 2**1000) for each in whole_points(at).ravel()]
-    return np.array(apart, dtype=np.float64).reshape(at.shape)
+    return np.asarray(np.clip(whole_points(at) - value, -(2**1000), 2**1000), dtype=np.float64)
 
 
 def whole_points(points: npt.ArrayLike) -> npt.NDArray[Any]:

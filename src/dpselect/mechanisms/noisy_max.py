@@ -221,8 +221,8 @@ class PartialSelection:
     merging, and everything together costs one selection, `Mechanism.event`.
 
     Only the final winner is a release. A partial selection, its bytes and the winners of parts are as private as the
-    scores. Each can be used once (`merged`, `to_bytes` or `winner`), because nothing is guaranteed for two releases
-    that share random bits; that only one copy of its bytes is used is up to the caller.
+    scores. Each can be used once (`merged`, `to_bytes` or `winner`; else `InvalidParameterError`), because nothing is
+    guaranteed for two releases that share random bits; that only one copy of its bytes is used is up to the caller.
 
     For permute-and-flip, the exponential mechanism, and report-noisy-max with exponential or Gumbel noise.
 
@@ -286,8 +286,7 @@ class PartialSelection:
         """The selection from the scores of both, which are used up.
 
         Raises:
-            InvalidParameterError: `other` is of another mechanism or the same object, or one of the two was used
-                before.
+            InvalidParameterError: `other` is of another mechanism or the same object.
         """
         if not isinstance(cast(object, other), PartialSelection):
             raise InvalidParameterError("other", other, "a PartialSelection")
@@ -299,11 +298,7 @@ class PartialSelection:
         return PartialSelection(self._mechanism, self._row.merged(other._row))
 
     def to_bytes(self) -> bytes:
-        """About a hundred bytes, as private as the scores, to be sent to where the others are. They use it up.
-
-        Raises:
-            InvalidParameterError: it was used before.
-        """
+        """About a hundred bytes, as private as the scores, to be sent to where the others are. They use it up."""
         return self._row.to_bytes()
 
     def winner(self) -> Winner:
@@ -311,7 +306,6 @@ class PartialSelection:
 
         Raises:
             InvalidScoresError: there was no score in any part.
-            InvalidParameterError: it was used before.
         """
         if places := self._row.winners():
             return Winner(*places[0])
