@@ -61,8 +61,7 @@ def target_error(value: object, name: str, *, zero_allowed: bool = False) -> flo
     >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
     (3.0, 0.0)
     """
-    is_zero = value == 0.0 if isinstance(value, float) else _as_fraction(value) == 0
-    if zero_allowed and is_zero:
+    if zero_allowed and (value if isinstance(value, float) else _as_fraction(value)) == 0:
         return 0.0
     return positive_epsilon(value, name, expected="a finite number >= 0" if zero_allowed else _POSITIVE)
 

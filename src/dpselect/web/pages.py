@@ -245,7 +245,7 @@ def _templates() -> Environment:
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     known = dict[str, Any](version=__version__, questions=BY_NAME, accuracy_of=accuracy_of, budget_of=budget_of)
     found.globals.update(known)
-    shown = dict[str, Any](as_text=as_text, label_of=label, left=left_shown, in_words=in_words)
+    shown = dict[str, Any](as_text=as_text, label_of=label, left=left_shown, in_words=wording.in_words)
     found.filters.update(shown, options_in_words=options_in_words)
     return found
 
