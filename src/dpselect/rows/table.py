@@ -155,17 +155,13 @@ class Rows:
         return [answers[at] for at in range(len(asked))]
 
     def check_listed(self, column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
-        """Refuse candidates, or groups, that no value of the column could equal, or that a neighbour could."""
+        """Refuse candidates, or groups, that no value of the column could equal, or a neighbour, or two alike."""
         columns.check_match(column, listed.kind, argument=argument)
         if self.format is not None:
-            self.check_compared(listed, argument=argument)
+            compared(listed, self.format, argument=argument)
         if listed.kind is CandidateKind.NUMBER:
             largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
             columns.check_near(column, largest, argument="by" if argument == "groups" else "column")
-
-    def check_compared(self, members: PublicCandidates, /, *, argument: str = "candidates") -> None:
-        """Refuse candidates, or groups, that the declared format makes the same."""
-        compared(members, self.format, argument=argument)
 
 
 def _looked_at(engine: Engine | None, unit: object, format: Format | None) -> tuple[Column, dict[str, Column]]:

@@ -88,8 +88,7 @@ class Asking:
             raise InvalidParameterError("by", typed(by), "a table that is not asked by groups already")
         found = PublicGroups.given(by, groups, max_groups_per_unit)
         for name, listed in zip(found.columns, found.listed, strict=True):
-            self._rows.check(name, argument="by")
-            self._rows.check_compared(listed, argument="groups")
+            self._rows.check_listed(self._rows.check(name, argument="by"), listed, argument="groups")
         return self._seen(GroupedQuestions, _groups=found)
 
     def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Self:
