@@ -201,13 +201,13 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
         globs = [os.path.join(folder, f"*{ending}") for ending in ENDINGS if any(Path(folder).glob(f"*{ending}"))]
         hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
         raise refused("a file, not a folder", hint)
-    parts, seen = dict[object, tuple[str, tuple[tuple[str, str | None], ...]]](), set[object]()
+    parts = dict[object, tuple[str, tuple[tuple[str, str | None], ...]]]()
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(folders) if is_divided else []
         levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
-        if _identity(inside) in seen:
-            raise refused("folders that give each file one value in each column", "Links lead to one of them twice.")
-        seen.add(_identity(inside))
+        above = {_identity(os.path.join(folder, *levels[:depth])) for depth in range(len(levels) + 1)}
+        if any(_identity(os.path.join(inside, each)) in above for each in folders):
+            raise refused("a folder without links that lead back into it")
         found = [each for each in map(_PARTITION.fullmatch, levels) if each]
         values = tuple((unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in found)
         for name in sorted(name for name in names if not name.startswith((".", "_"))):
@@ -219,7 +219,7 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
                 continue
             if parts.setdefault(_identity(path), (path, values))[1] != values:
                 expected = "folders that give each file one value in each column"
-                raise refused(expected, "Links lead to one of them twice.")
+                raise refused(expected, "Links lead to one file from two folders.")
     if not parts:
         raise refused("a folder with files in it", _NO_FILES)
     if len({tuple(column for column, _ in values) for _, values in parts.values()}) > 1:
