@@ -352,6 +352,7 @@ class Density(InBins, name="density"):
     epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "share of the units"
+    digits: ClassVar[str] = ".4f"
     is_count: ClassVar[bool] = False
     bounds_value: ClassVar[bool] = False
     near: ClassVar[str] = "the noisy count of each bin is within {bound} of the truth"
@@ -374,10 +375,6 @@ class Density(InBins, name="density"):
         shown = [f"{lower + place * width:.{digits}f}" for place in range(bins + 1)]
         edges = [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
         return [f"{begin} to {end}" for begin, end in pairwise(edges)]
-
-    @classmethod
-    def shown(cls, value: words.Value) -> words.Value:
-        return round(value, 4) if isinstance(value, float) else value
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Shares are multiples of half a unit (see `shares`), and all equal without any."""

@@ -50,6 +50,7 @@ class Moment(NumbersQuestion):
     degree: ClassVar[int]
     root_of: ClassVar[str] = ""  # what the bound is about, unless a number of units is released
     bounds_value: ClassVar[bool] = True
+    digits: ClassVar[str] = ".10g"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         """There is always a grid between the bounds; the answer need not be on it."""
@@ -173,10 +174,6 @@ class Moment(NumbersQuestion):
         if known is not None:
             of, within, n = "", rounded_up(known), ""
         return f"{of}the released {what} is within {within} of the true one{n}, values rounded to steps of {step}"
-
-    @classmethod
-    def shown(cls, value: words.Value) -> words.Value:
-        return float(f"{value:.10g}") if isinstance(value, float) else value  # the certificate has all digits
 
 
 class Mean(Moment, name="mean"):

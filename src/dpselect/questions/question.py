@@ -79,11 +79,15 @@ class Question(ABC):
     # What sentences, tables and pictures say of a value.
 
     label: ClassVar[str] = "answer"  # heading of the first column of the table
+    called: ClassVar[str] = ""  # the answer, if not like the question
+    digits: ClassVar[str] = ""  # of a number in the table, as a format; the certificate has all
     measure: ClassVar[str] = ""
     """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
     is_amount: ClassVar[bool] = False  # a value is drawn as a bar from zero, and is no place on a scale
     is_count: ClassVar[bool] = False
     """A value is a number of units, and so not below 0. A certificate names all of what is counted, however many."""
+    tells_units: ClassVar[bool | None] = None
+    """Whether ``usable_epsilon`` tells more than any answer and its counts; None: it depends on these."""
     error_unit: ClassVar[str | None] = None  # the unit of the error, if it is not a count
     bounds_value: ClassVar[bool] = False  # the error bound is of a value, rather than of its rank or score
     near: ClassVar[str] = ""
@@ -190,10 +194,11 @@ class Question(ABC):
     def keys(cls, release: Planned, count: int) -> Iterable[Any]:
         """The first column of the table, an entry for each of the `count` values: numbers and dates as such."""
         if cls.label == "answer":
-            return [cls.name.replace("_", " ")]
+            return [cls.called or cls.name.replace("_", " ")]
         if cls.label == "level":
             return release.arguments.get("levels") or [release.arguments["level"]]
-        return range(1, count + 1)
+        places = range(1, count + 1)
+        return map(str, places) if cls.label == "number" else places  # of lines, which say nothing of an order
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -247,12 +252,14 @@ class Question(ABC):
 
         Of numbers between two others none may be there, or none be read; other counts are such numbers themselves.
         """
+        if cls.tells_units is not None:
+            return cls.tells_units
         return release.counted is None and (not cls.is_count or "between" in release.arguments)
 
     @classmethod
     def shown(cls, value: Value) -> Value:
         """A value as shown in the table."""
-        return value
+        return float(format(value, cls.digits)) if cls.digits and isinstance(value, float) else value
 
 
 class ListQuestion(Question):

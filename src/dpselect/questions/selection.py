@@ -218,10 +218,7 @@ class LeastCommon(MostCommon, name="least_common"):
 
     rarest: ClassVar[bool] = True
     near: ClassVar[str] = "the count of the released {column} is within {bound} of the lowest"
-
-    @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        return True  # few units have the rarest value, whatever else can be read
+    tells_units: ClassVar[bool | None] = True  # few units have the rarest value, whatever else can be read
 
 
 class BestDate(Best, name="best_date"):
@@ -341,6 +338,7 @@ class BestFeatures(ListQuestion, name="best_features"):
     value = "list[Any]"
     listed: ClassVar[str] = "features"
     error_unit = "weighted rows"
+    tells_units: ClassVar[bool | None] = False  # features are arrays of numbers, of which each row counts
 
     @property
     def answers(self) -> int:
@@ -364,10 +362,6 @@ class BestFeatures(ListQuestion, name="best_features"):
 
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         return Drawn([self.choices[position] for position in self.mechanism.select(summary.totals)])
-
-    @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        return False  # features are arrays of numbers, of which each row counts
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -209,15 +208,9 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
         return Drawn(self.choices[place], places=[place])
 
     label: ClassVar[str] = "answer"
+    called: ClassVar[str] = "best"
+    tells_units: ClassVar[bool | None] = True  # counts are of units with a candidate, with or without an amount
     near: ClassVar[str] = "the total {sum} of the released {column} is within {bound} of the best"
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        return ["best"]
-
-    @classmethod
-    def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        return True  # counts are of units with a candidate, with or without an amount
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from functools import cached_property
@@ -118,10 +117,6 @@ class Values(Unlisted, name="values"):
 
     label: ClassVar[str] = "number"
     near: ClassVar[str] = "a value that at least {bound} units ({unit}) have is named"
-
-    @classmethod
-    def keys(cls, release: Planned, count: int) -> Iterable[str]:
-        return map(str, range(1, count + 1))  # numbers of lines, which say nothing of an order
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         kind = columns.name_kind(self.column) if self.kind is None else summaries.candidate_kind(self.kind)
