@@ -17,7 +17,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Self
 
-from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent, SingleEvent, leaves_of
+from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent, leaves_of
 from dpselect.checks import delta_below_one, fraction_down, fraction_up, positive_epsilon
 from dpselect.errors import LimitExceededError
 
@@ -66,18 +66,15 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
             costs = (cost_of(part, orders).times(count) for part, count in event.parts)
             return functools.reduce(Cost.__add__, costs)
         case _:
-            return Cost(Fraction(event.epsilon), Fraction(event.delta), _divergences(event, orders))
+            units: tuple[int, ...] = ()
+            if orders:  # without a delta there are none, and NumPy is not loaded
+                import numpy as np
 
+                from dpselect.accounting.divergence import divergences_of
 
-def _divergences(event: SingleEvent, orders: tuple[float, ...]) -> tuple[int, ...]:
-    if not orders:
-        return ()
-    import numpy as np  # not for accounts without a delta
-
-    from dpselect.accounting.divergence import divergences_of
-
-    found = divergences_of(event, np.asarray(orders))  # never infinite: each is at most its epsilon
-    return tuple(math.ceil(Fraction(float(divergence)) * UNIT) for divergence in found)
+                found = divergences_of(event, np.asarray(orders))  # never infinite: each is at most its epsilon
+                units = tuple(math.ceil(Fraction(each) * UNIT) for each in found.tolist())
+            return Cost(Fraction(event.epsilon), Fraction(event.delta), units)
 
 
 _CONTEXT = Context(prec=60)

@@ -243,7 +243,13 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
         losses = np.ones(1)
         for pair, (steps, count) in pairs.items():
             losses = convolved(losses, repeated(loss_masses(pair, steps=steps, step=grid.step), count))
-        values.append(_averaged(curve, losses, grid=grid) if grid.ranges else _profile(losses, grid=grid))
+        if not grid.ranges:
+            values.append(_profile(losses, grid=grid))
+            continue
+        # The mean over losses of the delta of the bounded-range runs that follow.
+        width = grid.pair_width
+        known = _padded(curve.values, curve.start, low=-width, high=2 * width + grid.range_width, step=grid.step)
+        values.append(np.convolve(known, losses, mode="valid") * (1.0 + (len(losses) + 8.0) * 2.0**-52))
     return Curve(step=grid.step, start=0, values=np.minimum(np.maximum.reduce(values), 1.0))
 
 
@@ -340,13 +346,6 @@ def _profile(losses: FloatArray, *, grid: _Grid) -> FloatArray:
     each = -np.expm1(-grid.step) / shrink * discounted
     values = np.concatenate([[0.0], np.cumsum(each)])[: grid.pair_width + 1][::-1]
     return values * (1.0 + len(losses) * 2.0**-50)
-
-
-def _averaged(rest: Curve, losses: FloatArray, *, grid: _Grid) -> FloatArray:
-    """Delta of the pairs followed by the bounded-range runs: the mean over losses of the rest's delta."""
-    width = grid.pair_width
-    known = _padded(rest.values, rest.start, low=-width, high=2 * width + grid.range_width, step=grid.step)
-    return np.convolve(known, losses, mode="valid") * (1.0 + (len(losses) + 8.0) * 2.0**-52)
 
 
 _FFT_ROUNDING = 2.0**-40

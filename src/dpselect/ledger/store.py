@@ -63,17 +63,6 @@ _NEVER = {
 }
 
 
-def database_at(address: Address, *, wait: float) -> SqliteFile | Server:
-    """The database at an address. It gives out transactions, and turns the driver's errors into a `LedgerError`."""
-    if address.path is not None:
-        return SqliteFile(address.path, address.shown, wait=wait, read_only=address.read_only)
-    try:
-        from dpselect.ledger.postgres import Server
-    except ModuleNotFoundError:
-        raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-    return Server(address.place, address.shown, wait=wait)
-
-
 def create(database: SqliteFile | Server) -> None:
     """Create the tables, unless they are there. Their triggers stop accidental changes, not attacks."""
     is_file = isinstance(database, SqliteFile)
@@ -328,9 +317,16 @@ class Books:
         if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
             raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
         self._wait, self._given, self._address = float(wait), url, Address.given(url)
-        self._database = database_at(self._address, wait=self._wait)
-        self._id = ""
-        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=self._address.path)
+        self._id, path, shown = "", self._address.path, self._address.shown
+        if path is not None:
+            self._database = SqliteFile(path, shown, wait=self._wait, read_only=self._address.read_only)
+        else:
+            try:
+                from dpselect.ledger.postgres import Server
+            except ModuleNotFoundError:
+                raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
+            self._database = Server(self._address.place, shown, wait=self._wait)
+        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=path)
 
     @contextmanager
     def _reading(self) -> Generator[Book]:

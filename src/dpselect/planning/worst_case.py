@@ -82,16 +82,14 @@ def worst_case_bounds(
     n, weights = positive_count(n, "n", at_most=sys.maxsize), weights_of(made)
     worst_expected_error(made, n)  # refuses a number that is not that of the weights
     size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
-    upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" and n > 1 else size
+    upper = size
+    if made.law.name == "laplace" and n > 1:
+        from scipy.special import digamma  # a harmonic number, up to a constant; half a second to load
+
+        # The harmonic number minus ln 2, up to the tail of the sum.
+        terms = min(n, 64)
+        upper = math.fsum((1.0 - 0.5**k) / k for k in range(1, terms + 1)) + float(digamma(n + 1) - digamma(terms + 1))
     return Bounds(made.scale * size / 4.0, made.scale * upper)
-
-
-def _mean_of_largest_laplace(n: int) -> float:
-    """``sum_{k=1}^n (1 - 2^-k) / k``: the harmonic number minus ``ln 2``, up to the tail of the sum."""
-    from scipy.special import digamma  # a harmonic number, up to a constant; half a second to load
-
-    terms = min(n, 64)
-    return math.fsum((1.0 - 0.5**k) / k for k in range(1, terms + 1)) + float(digamma(n + 1) - digamma(terms + 1))
 
 
 _HALVINGS = 200
