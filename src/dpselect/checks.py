@@ -110,7 +110,7 @@ def number_within(value: object, name: str, least: float, most: float, expected:
 def positive_count(value: object, name: str, *, at_most: int | None = None, at_most_what: str = "") -> int:
     """A whole number from 1 to `at_most`, given as any integer type (never a bool or a float)."""
     expected = "a whole number >= 1"
-    if (count := whole_number(value, name, expected=expected)) < 1:
+    if (count := value if type(value) is int else whole_number(value, name, expected=expected)) < 1:
         raise InvalidParameterError(name, value, expected)
     if at_most is not None and count > at_most:
         limit = f"at most {at_most}" + (f" ({at_most_what})" if at_most_what else "")

@@ -92,7 +92,6 @@ class Entropy:
     """
 
     most_rows: int
-    _steps: Counts = field(init=False, repr=False, compare=False)
     _table: Counts = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -104,21 +103,19 @@ class Entropy:
         gains = np.log2(below + 1.0) + below * np.log1p(1.0 / below) / np.log(2.0)
         steps = np.maximum.accumulate(np.concatenate([[0], np.rint(gains * _UNIT)]).astype(np.int64))
         object.__setattr__(self, "most_rows", most)
-        object.__setattr__(self, "_steps", steps)
         object.__setattr__(self, "_table", np.concatenate([[0], np.cumsum(steps)]))
 
     @property
     def sensitivity(self) -> int:
-        return int(self._steps[-1])
+        return int(self._table[-1] - self._table[-2])
 
     def scores(self, counts: Counts) -> Counts:
         return (self._terms(counts).sum(axis=2) - self._terms(counts.sum(axis=2))).sum(axis=1)
 
     def _terms(self, counts: Counts) -> Counts:
         """N log2 N of each number, and on from the bound in steps as large as the last one."""
-        return (
-            self._table[np.minimum(counts, self.most_rows)] + np.maximum(counts - self.most_rows, 0) * self._steps[-1]
-        )
+        beyond = np.maximum(counts - self.most_rows, 0)
+        return self._table[np.minimum(counts, self.most_rows)] + beyond * self.sensitivity
 
 
 SplitScore = MostFrequentClass | Gini | Entropy
