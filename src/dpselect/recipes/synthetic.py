@@ -30,7 +30,7 @@ from dpselect.checks import (
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.recipes.shared import EXPECTED_SIZES, Recipe, array_of, codes_within
+from dpselect.recipes.decision_tree import EXPECTED_SIZES, Recipe, array_of, codes_within
 
 Counts = NDArray[np.int64]
 ParentScore = Literal["mutual_information", "F", "R"]
