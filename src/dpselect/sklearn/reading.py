@@ -18,6 +18,7 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
+from dpselect.checks import members_in_order
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.rows.columns import Holds
 from dpselect.rows.duckdb.arrow import Array, pa, pc
@@ -208,15 +209,13 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
     >>> distinct_classes(["sick", "well"])
     ('sick', 'well')
     """
-    expected = "at least two different labels, all text or all numbers"
-    hint = "They are never read from y, because which classes occur there is private."
-    given = cast("object", classes.tolist() if hasattr(classes, "tolist") else classes)
-    listed = cast("Sequence[Any]", given if isinstance(given, Sequence) and not isinstance(given, (str, bytes)) else ())
+    expected = "at least two different labels, all text or all numbers; never read from y, where they are private"
+    listed = members_in_order(classes, "classes", expected=expected)
     labels = tuple(cast("Any", label.item()) if isinstance(label, np.generic) else label for label in listed)
     text, numeric = (all(isinstance(label, kind) for label in labels) for kind in (str, Real))
     alike = text or (numeric and all(-inf < label < inf for label in labels))
     if not alike or len(labels) < 2 or len(set(labels)) < len(labels):
-        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
+        raise InvalidParameterError("classes", Shown(describe(classes)), expected)
     return labels
 
 
