@@ -31,7 +31,6 @@ _DASHED = re.compile(r"\s*([+-]?[0-9]{1,19})\s*[-\N{EN DASH}]\s*([+-]?[0-9]{1,19
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
 _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
-_UNTYPED = (CandidateKind.INTEGER, CandidateKind.TEXT)
 _ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*,\s*)*'[^',]*'\s*", re.DOTALL)
 _BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
 _ONE_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
@@ -78,21 +77,20 @@ def listed(
     """
     if argument in ("prices", "dates"):
         return _numbers_or_dates(text, argument, private)
-    in_file = kind or (fitting[0] if len(fitting) == 1 else None)
-    if (column := _of_column(text, kind=in_file, private=private, argument=argument)) is not None:
+    known, as_text = kind or (fitting[0] if len(fitting) == 1 else None), f"--{argument}-as text"
+    if (column := _of_column(text, kind=known, private=private, argument=argument)) is not None:
         return _several(column, text, argument, may_be_one=may_be_one)
     if kind is not CandidateKind.TEXT and _ALMOST_A_LIST.fullmatch(text):
         hint = "Write a list with commas, no brackets or single quotes."
         if argument != "where":  # whose type is the column's
-            hint += f" If these are part of a text: --{argument}-as text."
+            hint += f" If these are part of a text: {as_text}."
         raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
-    of_text = tuple(fitting) == (CandidateKind.TEXT,)
-    if kind is not CandidateKind.TEXT and not of_text:
+    if known is not CandidateKind.TEXT:
         _refuse_dashed(text, argument)
     found = _members(text, private=private, argument=argument)
     if isinstance(found, range):
-        if kind is None and of_text:
-            hint = f"The column holds text. To read the whole numbers as text, use --{argument}-as text."
+        if kind is None and known is CandidateKind.TEXT:
+            hint = f"The column holds text. To read the whole numbers as text, use {as_text}."
             raise InvalidCandidatesError(argument, typed(text), f"{argument} of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
             return _several(found, text, argument, may_be_one=may_be_one)
@@ -102,16 +100,16 @@ def listed(
     dotted = (member for member in found if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
     if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
         hint = "A range is of whole numbers and stands alone. List dates, decimals and other values, or put them in a"
-        hint += f" @file. If two dots are part of a text: --{argument}-as text."
+        hint += f" @file. If two dots are part of a text: {as_text}."
         raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
     _several(found, text, argument, may_be_one=may_be_one)
     if kind is None:
-        kind = fitting[0] if len(fitting) == 1 else kind_of(found, _NUMBERS if fitting else _UNTYPED)
+        kind = known or (kind_of(found, _NUMBERS) if fitting else kind_of(found))
         if not fitting and found and all(map(_BOOLEAN.fullmatch, found)):
             kind = CandidateKind.BOOLEAN  # as text they would not match the True and TRUE of other programs
         elif not fitting and _are_decimals(found):
-            how = f"--{argument}-as text to compare them as text, or number (0.5 is 0.50)"
-            hint = f"The table does not say whether they are text. Use {how}."
+            hint = f"The table does not say whether they are text. Use {as_text} to compare them as text, or number"
+            hint += " (0.5 is 0.50)."
             raise InvalidCandidatesError(argument, typed(text), "a type for these decimals", hint)
         elif kind is CandidateKind.INTEGER and _are_decimals(found):
             kind = CandidateKind.NUMBER  # refused by the question, which knows the type of the column
