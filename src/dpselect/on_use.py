@@ -38,7 +38,7 @@ def on_use(
         setattr(sys.modules[package], name, found)  # so that it is looked up once
         return found
 
-    return find, lambda: sorted(home), public
+    return find, lambda: sorted({*home, *public}), public
 
 
 class ModuleOnUse:
