@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
-from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.engine import connected
+from dpselect.rows import duckdb as engine
+from dpselect.rows.duckdb import connected
 from tests.few_messages import send_few_messages
 from tests.forked import Forks
 from tests.quick_fractions import quick_fractions

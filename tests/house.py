@@ -30,7 +30,7 @@ import grimp
 
 import dpselect
 from dpselect import Dataset, Release, verify
-from dpselect.rows.duckdb.engine import SETTINGS
+from dpselect.rows.duckdb import SETTINGS
 
 PACKAGE = Path(dpselect.__file__).parent
 ROOT = Path(__file__).parents[1]
@@ -149,7 +149,7 @@ def ratio(program: str, other: str) -> float:
 
 
 @patch.dict(SETTINGS, {"threads": "1"})  # or the engine would read the rows on threads where nothing is counted
-@patch("dpselect.rows.duckdb.engine._POLL_SECONDS", 60.0)  # on a busy machine a long question closes its engine
+@patch("dpselect.rows.duckdb._POLL_SECONDS", 60.0)  # on a busy machine a long question closes its engine
 def ways() -> dict[str, int]:
     """How long the ways of three calls are."""
     clicks = Dataset(DATA / "clicks.parquet", unit="session")

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.engine import Connection, connected
+from dpselect.rows import duckdb as engine
+from dpselect.rows.duckdb import Connection, connected
 
 _PLAIN = dict(engine.SETTINGS)
 

@@ -18,7 +18,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.questions.question import BY_NAME, FAMILIES
-from dpselect.rows.duckdb import engine
+from dpselect.rows import duckdb as engine
 from dpselect.session.asking import Asking, GroupedQuestions, PlainQuestions, rows_of, signature_of
 from dpselect.summaries import CandidateKind
 from tests import rank_laws

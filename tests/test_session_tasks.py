@@ -167,7 +167,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changes", "reason"), REFUSED)
 def test_bad_questions(changes: dict[str, Any], reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     friends = dps.Dataset(FRIENDS, unit="person")
-    monkeypatch.setattr("dpselect.rows.duckdb.engine.answer", None)
+    monkeypatch.setattr("dpselect.rows.duckdb.answer", None)
     for question in ("most_common", "least_common"):
         with pytest.raises(dps.errors.InvalidParameterError) as caught:
             ask(friends, question, "free_on", **{"candidates": ["x"], "epsilon": 1.0, **changes})

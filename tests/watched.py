@@ -10,8 +10,8 @@ import pytest
 
 from dpselect.questions.query import Query
 from dpselect.rows import frame, postgres
-from dpselect.rows.duckdb.engine import SETTINGS
-from dpselect.rows.duckdb.scan import Scan
+from dpselect.rows.duckdb import SETTINGS
+from dpselect.rows.scan import Scan
 from dpselect.rows.statements import Asked
 from dpselect.rows.table import Rows
 

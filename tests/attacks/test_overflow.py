@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.rows.duckdb.engine import DuckDB
+from dpselect.rows.duckdb import DuckDB
 from dpselect.rows.statements import saturated
 from tests.attacks import naive
 from tests.rows.tables import total

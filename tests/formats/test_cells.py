@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from dpselect import Format
 from dpselect.errors import InvalidCandidatesError
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.scan import as_read, compared
 from dpselect.rows.row_rules import PATTERNS
+from dpselect.rows.scan import as_read, compared
 from dpselect.summaries import CandidateKind, PublicCandidates
 from tests.formats.reading import date_in, number_in
 

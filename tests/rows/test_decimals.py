@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpselect.rows.duckdb.arrow import decimal_text
+from dpselect.rows.arrow import decimal_text
 from tests.rows import engines
 from tests.rows.engines import LAZY, opener
 from tests.rows.tables import count, gather, opened, write_parquet

@@ -16,8 +16,9 @@ import pytest
 
 from dpselect import ROWS, Dataset, SelectionError, check
 from dpselect.errors import InvalidDataError
+from dpselect.rows import duckdb as engine
+from dpselect.rows import scan
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb import engine, scan
 from dpselect.rows.files import FileSource
 from tests.rows.tables import count, gather, opened, total, write_parquet
 

@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.duckdb import arrow
+from dpselect.rows import arrow
 from tests.rows.placed import FRAMES, Stranger
 from tests.rows.tables import count, gather, opened
 from tests.rows.test_gather import TYPES as NUMBER_TYPES

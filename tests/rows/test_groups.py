@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.duckdb.engine import DuckDB
+from dpselect.rows.duckdb import DuckDB
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.clipped_sums import clipped_totals
 from tests.reference.counting import distinct_unit_counts

@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpselect import SelectionError
-from dpselect.rows import library_files
+from dpselect.rows import duckdb as engine
+from dpselect.rows import library_files, scan
+from dpselect.rows.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb import engine, scan
-from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
-from dpselect.rows.duckdb.scan import LONG, LONG_UNIT, Cell, short_units
+from dpselect.rows.scan import LONG, LONG_UNIT, Cell, short_units
 from dpselect.summaries import CandidateKind
 from tests.rows.tables import count, gather, opened
 from tests.slow import SLOW
@@ -30,7 +30,8 @@ MEASURE = """
 import sys
 import duckdb
 import pyarrow
-from dpselect.rows.duckdb import engine, scan
+from dpselect.rows import duckdb as engine
+from dpselect.rows import scan
 from tests.rows.tables import count, opened
 
 def kibibytes(field):

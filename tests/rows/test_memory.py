@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpselect.rows import duckdb as engine
 from dpselect.rows import library_files
+from dpselect.rows.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.lines import File
 from tests.rows import engines
 from tests.rows.tables import Groups, Opened, count, opened

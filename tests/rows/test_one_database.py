@@ -19,8 +19,8 @@ import pytest
 
 from dpselect import Dataset
 from dpselect.errors import InvalidDataError
-from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.engine import end_idle
+from dpselect.rows import duckdb as engine
+from dpselect.rows.duckdb import end_idle
 
 SURE = 1e6
 """So large an epsilon that no noise is left."""
@@ -152,7 +152,7 @@ FORKS = """\
 import os, sys
 import pyarrow as pa
 from dpselect import Dataset
-from dpselect.rows.duckdb import engine
+from dpselect.rows import duckdb as engine
 engine._POLL_SECONDS = 60
 def count():
     return Dataset(pa.table({"id": range(90_000)}), unit="id").count(epsilon=1e6).value

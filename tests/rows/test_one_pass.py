@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.rows.duckdb import engine
+from dpselect.rows import duckdb as engine
 from dpselect.rows.table import ColumnRows, Rows
 from dpselect.session.dataset import seen
 from dpselect.session.paying import TableQuestion, gathered
@@ -108,7 +108,7 @@ def test_each_question_chooses_rows_by_itself(whole: bool, monkeypatch: pytest.M
     for heads in (first, second, first == second):
         assert abs(int(heads.sum()) - units / 2) < far
     random = np.random.default_rng(1).integers(-(2**62), 2**62, 2 * units).tobytes()  # the same for both questions
-    monkeypatch.setattr("dpselect.rows.duckdb.engine.os.urandom", lambda size: random[:size])
+    monkeypatch.setattr("dpselect.rows.duckdb.os.urandom", lambda size: random[:size])
     first, second = chosen()
     assert abs(int((first == second).sum()) - units / 2) > far
 

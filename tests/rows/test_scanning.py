@@ -20,8 +20,9 @@ from pyarrow import csv
 
 from dpselect import SelectionError
 from dpselect.errors import InvalidDataError
-from dpselect.rows.duckdb import engine, scan
-from dpselect.rows.duckdb.scan import Scan
+from dpselect.rows import duckdb as engine
+from dpselect.rows import scan
+from dpselect.rows.scan import Scan
 from tests.attacks.reachable import reachable
 from tests.rows.tables import Opened, count, opened, write_csv, write_parquet
 

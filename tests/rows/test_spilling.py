@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from dpselect import Dataset
-from dpselect.rows.duckdb import engine
-from dpselect.rows.duckdb.engine import remove_abandoned, spill_folder
+from dpselect.rows import duckdb as engine
+from dpselect.rows.duckdb import remove_abandoned, spill_folder
 
 HOLD = """\
 import pathlib, sys
-from dpselect.rows.duckdb.engine import connected
+from dpselect.rows.duckdb import connected
 with connected() as connection:
     (folder,) = connection.execute("SELECT current_setting('temp_directory')").fetchone()
     (pathlib.Path(folder) / "duckdb_temp_storage-0.tmp").write_bytes(b"row of Zoe, aged 41")

@@ -21,10 +21,10 @@ from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
+from dpselect.rows.arrow import RecordBatch, pa, pq
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
-from dpselect.rows.duckdb.arrow import RecordBatch, pa, pq
-from dpselect.rows.duckdb.scan import LINE, Source
 from dpselect.rows.lines import COMPRESSIONS, File, Skipped, blocks_of, first_bytes, ignored, line_and_rest, opened
+from dpselect.rows.scan import LINE, Source
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")
 _TEXT = ("ignore_case", "trim")

@@ -15,8 +15,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, Shown, describe, import_extra
-from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
-from dpselect.rows.duckdb.arrow import (
+from dpselect.rows.arrow import (
     BATCH_ROWS,
     RecordBatch,
     columns_of,
@@ -28,7 +27,8 @@ from dpselect.rows.duckdb.arrow import (
     plain_batches,
     sliced,
 )
-from dpselect.rows.duckdb.scan import Source, quoted
+from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
+from dpselect.rows.scan import Source, quoted
 
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
 """What a library may hand over in place of a type."""

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import (
+from dpselect.rows.arrow import (
     Array,
     between,
     computed,
@@ -34,6 +33,7 @@ from dpselect.rows.duckdb.arrow import (
     true_at,
     valid_text,
 )
+from dpselect.rows.columns import Column, Holds
 from dpselect.rows.lines import LONGEST_LINE, File, Skipped, ignored, line_and_rest, opened, whole_lines
 
 DEEPEST = 200

@@ -23,9 +23,9 @@ from zipfile import ZipFile
 import numpy as np
 
 from dpselect.errors import InvalidDataError, Shown, import_extra
+from dpselect.rows import arrow
+from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc, plain_batches, pq, text_array
 from dpselect.rows.columns import EXACT, Column, Holds, check_names
-from dpselect.rows.duckdb import arrow
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc, plain_batches, pq, text_array
 from dpselect.rows.lines import File, ignored
 
 _READ_BYTES = 1 << 18

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS, Format
+from dpselect.rows.arrow import Array, decoded, of_numpy, pa, parts_of, pc, valid_text
 from dpselect.rows.columns import Column, Holds, TranslatedErrors
-from dpselect.rows.duckdb.arrow import Array, decoded, of_numpy, pa, parts_of, pc, valid_text
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """Ends of the names of compressed text files, and what each is called."""

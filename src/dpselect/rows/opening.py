@@ -24,11 +24,11 @@ from dpselect.errors import (
 )
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, candidate_kinds, cut_off
-from dpselect.rows.duckdb.engine import Embedded
-from dpselect.rows.duckdb.scan import LINE, Source
+from dpselect.rows.duckdb import Embedded
 from dpselect.rows.files import FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
 from dpselect.rows.lines import ignored
+from dpselect.rows.scan import LINE, Source
 from dpselect.rows.statements import Engine
 from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.candidates import Member

@@ -19,8 +19,8 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
+from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, cuts, holds_of, no_type, pa, plain, text_array
 from dpselect.rows.columns import check_names
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, Array, RecordBatch, cuts, holds_of, no_type, pa, plain, text_array
 from dpselect.rows.frame import Frame, Now
 
 Strings = list[str | None]

@@ -19,11 +19,11 @@ from dpselect.errors import (
     table_name,
     without_password,
 )
+from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds, Progress, TranslatedErrors, changed, check_names, unanswered
-from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.engine import candidate_table
-from dpselect.rows.duckdb.scan import quoted
+from dpselect.rows.duckdb import candidate_table
 from dpselect.rows.row_rules import BLANKS, Dialect, named_cells
+from dpselect.rows.scan import quoted
 from dpselect.rows.statements import Engine, Found, Statement, one_by_one
 from dpselect.summaries import CandidateKind
 

@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import Any, ClassVar
 
 from dpselect.rows.columns import Column, Holds, Progress, changed, check_names, reading
-from dpselect.rows.duckdb.engine import candidate_table
+from dpselect.rows.duckdb import candidate_table
 from dpselect.rows.row_rules import Dialect, named_cells
 from dpselect.rows.statements import Engine, Found, Statement, one_by_one
 from dpselect.summaries import CandidateKind

@@ -17,8 +17,8 @@ from dpselect.formats import Format
 from dpselect.privacy import is_each_row
 from dpselect.rows import columns
 from dpselect.rows.columns import Column, Holds, cut_off
-from dpselect.rows.duckdb.scan import compared
 from dpselect.rows.row_rules import Condition, Value, Within
+from dpselect.rows.scan import compared
 from dpselect.rows.statements import Asked, Engine, Statement, batched, filtered, statement_of
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicGroups, Scan
 from dpselect.summaries.scans import ends_of

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format
 from dpselect.questions.words import counted
+from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds
-from dpselect.rows.duckdb.arrow import pa
-from dpselect.rows.duckdb.scan import as_read, compared
 from dpselect.rows.row_rules import PATTERNS
+from dpselect.rows.scan import as_read, compared
 from dpselect.summaries import CandidateKind, PublicCandidates, as_date
 
 SHOWN, LONGEST = 3, 100

@@ -28,7 +28,7 @@ from dpselect.privacy import neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.questions.selection import BestFeatures
 from dpselect.recipes import DecisionTree, GrownTree
-from dpselect.rows.duckdb.scan import Source
+from dpselect.rows.scan import Source
 from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import (
     HIGHEST_WEIGHT,

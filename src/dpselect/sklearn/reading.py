@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from dpselect.checks import members_in_order
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
+from dpselect.rows.arrow import Array, pa, pc
 from dpselect.rows.columns import Holds
-from dpselect.rows.duckdb.arrow import Array, pa, pc
-from dpselect.rows.duckdb.scan import Source
 from dpselect.rows.frame import single_columns
 from dpselect.rows.pandas_frame import number_of_object, of_numpy_array, place_of_object
+from dpselect.rows.scan import Source
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 LABELS = "one label for each row: y should be a 1d array"

@@ -22,10 +22,10 @@ import numpy as np
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.mechanisms.numbers import key_of_a_choice
+from dpselect.rows.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
 from dpselect.rows.columns import Holds, Progress, TranslatedErrors, unanswered
-from dpselect.rows.duckdb.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
-from dpselect.rows.duckdb.scan import Cell, Connection, Scan, Source, literal
 from dpselect.rows.row_rules import Dialect, parts_of
+from dpselect.rows.scan import Cell, Connection, Scan, Source, literal
 from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind, PublicCandidates
 

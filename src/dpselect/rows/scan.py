@@ -18,8 +18,8 @@ import numpy as np
 
 from dpselect.errors import InvalidCandidatesError, SelectionError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
+from dpselect.rows.arrow import ARROW_TYPES, Array, RecordBatch, computed, matches, of_numpy, pa, pc
 from dpselect.rows.columns import Column, Holds, reading
-from dpselect.rows.duckdb.arrow import ARROW_TYPES, Array, RecordBatch, computed, matches, of_numpy, pa, pc
 from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, PublicCandidates
 
