@@ -12,7 +12,7 @@ from dpselect.questions.query import Query
 from dpselect.rows import frame, postgres
 from dpselect.rows.duckdb import SETTINGS
 from dpselect.rows.scan import Scan
-from dpselect.rows.statements import Asked
+from dpselect.rows.statements import Lookup
 from dpselect.rows.table import Rows
 
 Act = Callable[[Callable[[], Any], Sequence[Any], Any], Any]
@@ -23,7 +23,7 @@ def around_reading(patch: pytest.MonkeyPatch, act: Act) -> None:
     """From here on `act` answers."""
     read = Rows.answers
 
-    def answers(rows: Rows, asked: Sequence[Asked]) -> Any:
+    def answers(rows: Rows, asked: Sequence[Lookup]) -> Any:
         return act(lambda: read(rows, asked), asked, rows.progress)
 
     patch.setattr(Rows, "answers", answers)

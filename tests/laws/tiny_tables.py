@@ -20,7 +20,7 @@ import polars as pl
 from dpselect import Neighbours
 from dpselect.questions.query import Query
 from dpselect.rows.opening import open_table
-from dpselect.rows.statements import Asked, Engine
+from dpselect.rows.statements import Engine, Lookup
 from dpselect.rows.table import Rows
 from dpselect.summaries import PublicCandidates
 from tests.laws.fed import Branches, Fed, laws_of, log_law
@@ -101,10 +101,10 @@ class _Remembering(Rows):
         super().__init__(engine, **about)
         self.known = dict[Any, Any]()
 
-    def answers(self, asked: Sequence[Asked]) -> list[Any]:
+    def answers(self, asked: Sequence[Lookup]) -> list[Any]:
         return [self._read(each) for each in asked]
 
-    def _read(self, asked: Asked) -> Any:
+    def _read(self, asked: Lookup) -> Any:
         key = _key(asked)
         if key not in self.known:
             (self.known[key],) = super().answers([asked])

@@ -24,7 +24,7 @@ from dpselect.questions.selection import BestDate, MostCommon, TopK
 from dpselect.questions.sums import BestBy, BestPrice, Sum
 from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Column
-from dpselect.rows.statements import Asked
+from dpselect.rows.statements import Lookup
 from dpselect.rows.table import Rows
 from dpselect.session.asking import PlainQuestions
 from dpselect.session.paying import TableQuestion, gathered
@@ -192,10 +192,10 @@ class ModelRows(Rows):
         super().__init__(None, origin="", unit="who")
         self.rows = rows
 
-    def answers(self, asked: Sequence[Asked]) -> list[list[Any]]:
+    def answers(self, asked: Sequence[Lookup]) -> list[list[Any]]:
         return [self._found(each) for each in asked]
 
-    def _found(self, asked: Asked) -> list[Any]:
+    def _found(self, asked: Lookup) -> list[Any]:
         match asked.scan:
             case CountsOf() as scan:
                 return self._count(scan, asked)
@@ -208,12 +208,12 @@ class ModelRows(Rows):
             case NamesOf() as scan:
                 return self._names(scan, asked)
 
-    def _count(self, scan: CountsOf, asked: Asked) -> list[CandidateTotals]:
+    def _count(self, scan: CountsOf, asked: Lookup) -> list[CandidateTotals]:
         assert scan.max_values_per_unit is None or scan.max_values_per_unit >= len(scan.candidates)
         found = model.counts(self.rows, asked.unit.name, asked.column.name, _listed(scan.candidates), **_groups(asked))
         return [CandidateTotals(np.array(each)) for each in found]
 
-    def _total(self, scan: TotalsOf, asked: Asked) -> list[CandidateTotals]:
+    def _total(self, scan: TotalsOf, asked: Lookup) -> list[CandidateTotals]:
         clip = scan.clip
         amount = (asked.number or asked.column).name
         about = {"amount": amount, "scale": clip.scale, "lower": clip.lower, "upper": clip.upper}
@@ -222,7 +222,7 @@ class ModelRows(Rows):
         found = model.totals(self.rows, asked.unit.name, name, listed, **about, **_groups(asked))
         return [CandidateTotals(np.array(each)) for each in found]
 
-    def _gather(self, scan: ValuesIn, asked: Asked) -> list[UnitValues]:
+    def _gather(self, scan: ValuesIn, asked: Lookup) -> list[UnitValues]:
         domain, most = scan.domain, scan.max_rows_per_unit
         parts = _groups(asked) or {"group": "", "groups": [None]}
         kept = [
@@ -241,14 +241,14 @@ class ModelRows(Rows):
             for part in found
         ]
 
-    def _units(self, scan: PublicCondition, asked: Asked) -> list[int]:
+    def _units(self, scan: PublicCondition, asked: Lookup) -> list[int]:
         matched = None if scan.candidates is None else (asked.column.name, _listed(scan.candidates))
         number, about = asked.number, dict[str, Any](matched=matched, between=scan.between)
         about["number"] = None if number is None else number.name
         rows = self.rows if number is None else _as_numbers(self.rows, number, is_date=scan.is_date)
         return model.usable_units(rows, asked.unit.name, **about, **_groups(asked))
 
-    def _names(self, scan: NamesOf, asked: Asked) -> list[NameCounts]:
+    def _names(self, scan: NamesOf, asked: Lookup) -> list[NameCounts]:
         kind = scan.kind
         if kind is CandidateKind.TEXT and any(isinstance(row[asked.column.name], int) for row in self.rows):
             kind = CandidateKind.INTEGER  # where whole numbers are text, their names look the same
@@ -274,7 +274,7 @@ def _so_many(own: list[float], most: int) -> list[float]:
     return own[:most]
 
 
-def _groups(asked: Asked) -> dict[str, Any]:
+def _groups(asked: Lookup) -> dict[str, Any]:
     if asked.part is None or asked.part.listed is None:
         return {}
     return {"group": asked.part.column.name, "groups": _listed(asked.part.listed)}

@@ -15,7 +15,7 @@ from dpselect import ROWS
 from dpselect.rows.columns import Column, Holds, check_match, check_numeric
 from dpselect.rows.opening import open_table
 from dpselect.rows.row_rules import Condition, Value, Within
-from dpselect.rows.statements import Asked
+from dpselect.rows.statements import Lookup
 from dpselect.rows.table import Rows
 from dpselect.summaries import (
     CandidateKind,
@@ -69,7 +69,7 @@ class Opened:
         number: str | None = None,
         groups: Groups | None = None,
         **scanned: Any,
-    ) -> Asked:
+    ) -> Lookup:
         """What is asked with `found`."""
         rows, about = self.rows(unit), dict[str, Any]()
         about["column"] = rows.unit_column if column is None else self.column(column)
@@ -80,9 +80,9 @@ class Opened:
             check_numeric(about["number"] or about["column"])
         if groups is not None:
             about |= {"part": self._part(groups), "max_groups_per_unit": groups[2]}
-        return Asked(SCANS[name](**scanned), rows.unit_column, **about)
+        return Lookup(SCANS[name](**scanned), rows.unit_column, **about)
 
-    def found(self, asked: Sequence[Asked], progress: Any = None) -> list[list[Any]]:
+    def found(self, asked: Sequence[Lookup], progress: Any = None) -> list[list[Any]]:
         """The summaries of all that is asked, from the same rows."""
         return self.rows(progress=progress).answers(asked)
 
@@ -141,7 +141,7 @@ class Opened:
         groups: Groups | None = None,
         most: int = 1,
         step: float | None = None,
-    ) -> Asked:
+    ) -> Lookup:
         """What `numbers` asks."""
         domain = PublicDomain.given(bounds, step=step)
         return self.asked("gather", unit=unit, column=column, groups=groups, domain=domain, max_rows_per_unit=most)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.rows.statements import Asked
+from dpselect.rows.statements import Lookup
 from dpselect.summaries import TotalsOf
 from tests.rows import engines
 from tests.rows.engines import Source
@@ -96,7 +96,7 @@ def test_any_two_sets_of_units_add_up(seed: int) -> None:
 
 
 class _ClipsAllTogether(ModelRows):
-    def _total(self, scan: TotalsOf, asked: Asked) -> Any:
+    def _total(self, scan: TotalsOf, asked: Lookup) -> Any:
         found = super()._total(scan, asked)
         return [replace(each, totals=np.clip(each.totals, scan.clip.lower, scan.clip.upper)) for each in found]
 

@@ -41,7 +41,7 @@ _MOST_TOGETHER = 960  # places, about, that are counted by one statement: engine
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Lookup:
     """What is asked of the rows of a table, whose columns are checked.
 
     Attributes:
@@ -182,7 +182,7 @@ def is_interval(listed: PublicCandidates) -> bool:
     return isinstance(listed.values, range) and listed.values.step == 1
 
 
-def statement_of(asked: Asked) -> Statement:
+def statement_of(asked: Lookup) -> Statement:
     """The statement that finds what is asked, and bounds what each unit contributes."""
     groups, reads, parts = asked.groups, dict[str, RowValue](who=Unit(asked.unit)), list[str]()
     if asked.part is not None:
@@ -244,7 +244,7 @@ def statement_of(asked: Asked) -> Statement:
 
 
 def _counted(
-    asked: Asked, keys: Sequence[str], most: int | None, kind: CandidateKind, dialect: Dialect, rows: str
+    asked: Lookup, keys: Sequence[str], most: int | None, kind: CandidateKind, dialect: Dialect, rows: str
 ) -> str:
     """How many units have each of the keys; of ``what``, the last of them, each unit has so many at most.
 
@@ -259,7 +259,7 @@ def _counted(
     return _numbered(dialect.chosen(f"({rows}) AS matched", ["who", *keys[:-1]], "what", kind, most=most), keys)
 
 
-def _summed(asked: Asked, keys: Sequence[str], amount: Amount, dialect: Dialect, rows: str) -> str:
+def _summed(asked: Lookup, keys: Sequence[str], amount: Amount, dialect: Dialect, rows: str) -> str:
     """Sums of the units' clipped amounts, for each of the keys. Proof: ``proofs/clipped_sums.md``.
 
     All sums are of whole numbers, so that their order does not matter.
@@ -279,7 +279,7 @@ def saturated(number: str, dialect: Dialect) -> str:
     return f"CAST(GREATEST({low}, LEAST({high}, {number})) AS BIGINT)"
 
 
-def _gathered(asked: Asked, parts: Sequence[str], scan: ValuesIn, dialect: Dialect, rows: str) -> str:
+def _gathered(asked: Lookup, parts: Sequence[str], scan: ValuesIn, dialect: Dialect, rows: str) -> str:
     """Numbers clipped into the domain, at most so many of each unit in each group. Proof: ``proofs/unit_values.md``."""
     few = dialect.few_rows(_within_groups(dialect, rows, asked), ["who", *parts], scan.max_rows_per_unit)
     low, high = dialect.double(scan.domain.lower), dialect.double(scan.domain.upper)
@@ -287,7 +287,7 @@ def _gathered(asked: Asked, parts: Sequence[str], scan: ValuesIn, dialect: Diale
     return f"SELECT {', '.join([*parts, clipped])} FROM ({few}) AS few"
 
 
-def _within_groups(dialect: Dialect, rows: str, asked: Asked) -> str:
+def _within_groups(dialect: Dialect, rows: str, asked: Lookup) -> str:
     """The rows, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
     if asked.part is None or not asked.chooses:
         return rows
@@ -326,7 +326,7 @@ def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement
     return replace(statement, reads={**statement.reads, **met})
 
 
-def _places(asked: Asked, groups: int, candidates: int, most: int | None) -> tuple[int, int] | None:
+def _places(asked: Lookup, groups: int, candidates: int, most: int | None) -> tuple[int, int] | None:
     apart = asked.part is not None and (asked.chooses or asked.part.parts or most == 1)
     few = groups * candidates <= MOST_PLACES and most in (None, 1) and not apart
     return (groups, candidates) if few else None

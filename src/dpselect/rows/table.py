@@ -19,7 +19,7 @@ from dpselect.rows import columns
 from dpselect.rows.columns import Column, Holds, cut_off
 from dpselect.rows.row_rules import Condition, Value, Within
 from dpselect.rows.scan import compared
-from dpselect.rows.statements import Asked, Engine, Statement, batched, filtered, statement_of
+from dpselect.rows.statements import Engine, Lookup, Statement, batched, filtered, statement_of
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicGroups, Scan
 from dpselect.summaries.scans import ends_of
 
@@ -138,7 +138,7 @@ class Rows:
         """The rows, read for a question about `column`, or `InvalidDataError`; None: about the units alone."""
         return ColumnRows(self, self.unit_column if column is None else self.check(column))
 
-    def answers(self, asked: Sequence[Asked]) -> list[list[Any]]:
+    def answers(self, asked: Sequence[Lookup]) -> list[list[Any]]:
         """The summaries of all that is asked, over the same rows: of each a list with an entry for each group."""
         assert self.engine is not None, "questions about no table are only planned"
         batches = batched([statement_of(each) for each in asked])
@@ -186,7 +186,7 @@ class ColumnRows:
     rows: Rows
     column: Column
 
-    def asked(self, scan: Scan, groups: PublicGroups | None) -> Asked:
+    def lookup(self, scan: Scan, groups: PublicGroups | None) -> Lookup:
         """A scan of the rows, in each group, if the types of its columns allow it. No row is read."""
         rows, column, unit = self.rows, self.column, self.rows.unit_column
         listed, argument, name, near = None, "candidates", "column", list[Any]()
@@ -213,7 +213,7 @@ class ColumnRows:
             columns.check_numeric(number, argument=name)
             columns.check_near(number, *near, argument=name)
         if groups is None:
-            return Asked(scan, unit, column, number)
+            return Lookup(scan, unit, column, number)
         groups.check_size(1 if listed is None or isinstance(scan, PublicCondition) else len(listed))
         named = [rows.check(name, argument="by") for name in groups.columns]
         for each, members in zip(named, groups.listed, strict=True):
@@ -222,11 +222,11 @@ class ColumnRows:
         # and number them in another order each time: what is kept of a row would then depend on others.
         most = len(groups.names) if unit.each_row else groups.max_per_unit
         if isinstance(groups.by, str):
-            return Asked(scan, unit, column, number, Value(named[0], groups.listed[0].kind, groups.listed[0]), most)
+            return Lookup(scan, unit, column, number, Value(named[0], groups.listed[0].kind, groups.listed[0]), most)
         values = [compared(each, rows.format, argument="groups") for each in groups.listed]
         parts = tuple(Value(each, members.kind, members) for each, members in zip(named, values, strict=True))
         cross = Value(Column(groups.column, Holds.TEXT), CandidateKind.TEXT, groups.texts(values), parts)
-        return Asked(scan, unit, column, number, cross, most)
+        return Lookup(scan, unit, column, number, cross, most)
 
 
 MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the certificate

@@ -311,7 +311,7 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
         return [found for each in questions for found in gathered([each], in_order=in_order)]
     if not shared:
         return [[each.rows()] for each in questions]
-    scans = [[each.rows.asked(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
+    scans = [[each.rows.lookup(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
     summaries = iter(shared[0].rows.answers([each for asked in scans for each in asked]))
     found = [[next(summaries) for _ in asked] for asked in scans]
     return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
