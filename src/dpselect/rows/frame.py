@@ -34,8 +34,6 @@ _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
 """What a library may hand over in place of a type."""
 _ROWS_OF_TEXT = 1 << 10
 """At a time, from DuckDB: it returns at most 2 GiB of text together."""
-_ODD = ("bit", "bignum")
-"""Types of DuckDB's that reach Arrow as bytes."""
 _LONGEST = 1 << 20
 """Bytes of text in a relation. Longer text is left out; otherwise it would decide whether DuckDB can answer."""
 _PLAIN_FEATURES = frozenset({"timestampNtz"})
@@ -170,7 +168,8 @@ def of_relation(relation: Any) -> Frame:
             types = relation.limit(0).to_arrow_table().schema.types
         check_names(columns, shown=shown, capitals_count=False)
         for at, (type_, own) in enumerate(zip(types, engines_types, strict=True)):
-            if own.id in _ODD or holds_of(type_) is Holds.NESTED:  # the fields of a struct may be long
+            # The fields of a struct may be long, and two types of DuckDB's reach Arrow as bytes.
+            if own.id in ("bit", "bignum") or holds_of(type_) is Holds.NESTED:
                 types[at] = no_type()
         schema = pa.schema(list(zip(columns, types, strict=True)))
 
@@ -220,8 +219,12 @@ def of_delta(given: Any) -> Frame:
         features = set(table.protocol().reader_features or ()) - _PLAIN_FEATURES
         # Else the files that its log lists hold exactly its rows, under the names of its columns.
         if features or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
-            schema = pa.RecordBatchReader.from_stream(table.scan()).schema
-            return _without_text(schema), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
+            schema, refused = pa.RecordBatchReader.from_stream(table.scan()).schema, (Holds.TEXT, Holds.NESTED)
+            # No question takes this type for text, nor for structs, which are read as a whole.
+            types = [no_type() if holds_of(each.type) in refused else each.type for each in schema]
+            return pa.schema(
+                list(zip(schema.names, types, strict=True))
+            ), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
         dataset = table.to_pyarrow_dataset()
         return dataset.schema, lambda names: _of_files(dataset, names, shown)
 
@@ -235,12 +238,6 @@ def of_delta(given: Any) -> Frame:
     shown = repr(given) if is_folder else "<Delta table>"
     name = None if is_folder else unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
     return Frame(shown, now, known_as=known_as, table_name=name, hint=_DELTA, expected=expected, hint_of=hint_of)
-
-
-def _without_text(schema: Any) -> Any:
-    """With a type that no question takes for text, and for structs, which are read as a whole."""
-    refused = (Holds.TEXT, Holds.NESTED)
-    return pa.schema([(each.name, no_type() if holds_of(each.type) in refused else each.type) for each in schema])
 
 
 def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatch]:
