@@ -82,20 +82,19 @@ _OTHER_CONTENT = {
 }
 
 
-def kind_of(file: File, declared: Format | None = None) -> FileKind:
+def kind_of(file: File, declared: Format) -> FileKind:
     """The kind by the end of the name, confirmed by the first bytes; the declared format has to fit it."""
     kind, refused = named_kind(file.path), partial(InvalidDataError, "source", file.shown)
     if kind is None:
         hint = _HINTS.get(os.path.splitext(file.path)[1].lower(), "")
         raise refused(f"a file whose name ends in {ENDINGS_TEXT}", hint)
-    if declared is not None:
-        declared.check(kind.words, kind.many)
+    declared.check(kind.words, kind.many)
     with reading_file(kind, file.shown), closing(blocks_of(file.path)) as blocks:
         start = first_bytes(blocks, 6)
     if not start:
         raise refused("a table", "The file is empty (0 bytes).")
     found = next((content for other, content in _OTHER_CONTENT.items() if start.startswith(other)), "")
-    is_declared = found == "UTF-16" and declared is not None and declared.encoding.startswith("utf-16")
+    is_declared = found == "UTF-16" and declared.encoding.startswith("utf-16")
     if start.startswith(kind.signature) if kind.signature else not found or is_declared:
         return kind
     hint = f"Its content is {found or 'something else'}."
@@ -276,14 +275,14 @@ class FileSource(Source):
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
         """The table at a path, a glob, a list or a folder; names, first lines and footers decide whether it is one."""
-        shown, given = found(source)
+        (shown, given), declared, files = found(source), declared or Format(), list[File]()
         kinds = {kind_of(file, declared) for file in given}
         if {FileKind.PARQUET, FileKind.ORC} & kinds:
             _refuse_tables_of_formats(given)
         refused = partial(InvalidDataError, "source", Shown(shown))
         if len(kinds) > 1:
             raise refused("files of one format, such as all .csv or all .parquet")
-        (kind,), declared, files = kinds, declared or Format(), list[File]()
+        (kind,) = kinds
         if kind is FileKind.TAB_SEPARATED:
             declared = replace(declared, delimiter=declared.delimiter or "\t")
         for file in given:
