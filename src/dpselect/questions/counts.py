@@ -320,6 +320,17 @@ class InBins(NoisyCounts, NumbersQuestion):
         return self.drawn(self.public_bins.tally(self.values(summary)))
 
     @classmethod
+    def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
+        """Where each bin begins and ends, as it was given, or with the digits that tell them apart."""
+        about, edges = release.candidates, [*map(words.as_text, release.candidates.get("edges", ()))]
+        if not edges:
+            lower, width = about["lower"], about["upper"] / count - about["lower"] / count
+            digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
+            shown = [f"{lower + place * width:.{digits}f}" for place in range(count + 1)]
+            edges = [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
+        return [f"{begin} to {end}" for begin, end in pairwise(edges)]
+
+    @classmethod
     def among(cls, release: words.Planned) -> str:
         return words.counted(release.candidates["count"], "bin")
 
@@ -366,16 +377,6 @@ class Density(InBins, name="density"):
 
         return shares(noisy).tolist()
 
-    @classmethod
-    def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
-        """Where each bin begins and ends, with the digits that tell them apart."""
-        lower, upper, bins = (release.candidates[name] for name in ("lower", "upper", "count"))
-        width = upper / bins - lower / bins
-        digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
-        shown = [f"{lower + place * width:.{digits}f}" for place in range(bins + 1)]
-        edges = [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
-        return [f"{begin} to {end}" for begin, end in pairwise(edges)]
-
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Shares are multiples of half a unit (see `shares`), and all equal without any."""
         if len(values) != self.bins or not all(isinstance(each, float) and 0.0 <= each <= 1.0 for each in values):
@@ -397,7 +398,3 @@ class BinnedCounts(InBins, name="histogram_of_bins"):
     @cached_property
     def public_bins(self) -> summaries.PublicBins:
         return summaries.PublicBins.between(self.edges)
-
-    @classmethod
-    def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
-        return [f"{begin} to {end}" for begin, end in pairwise(map(words.as_text, release.candidates["edges"]))]

@@ -19,14 +19,8 @@ CONFIDENCE = 0.99
 Value = int | float | str | bool | date
 """A candidate, or a number."""
 
-Group = Value | tuple[Any, ...]
-"""The name of a group; of a cross table a tuple."""
-
-Answered = Value | list[Value] | dict[Group, "Value | list[Value]"]
-"""One value, several in order, or either of these for each group."""
-
-Numbers = int | list[int] | dict[Group, "int | list[int]"]
-"""A number of units for each answer, in the same shape; or one for each list of answers."""
+Answered = Value | list[Value] | dict[Value | tuple[Any, ...], "Value | list[Value]"]
+"""One value, several in order, or either of these for each group, whose name in a cross table is a tuple."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +42,7 @@ class NoisyUnits:
     Proof: ``proofs/usable_units.md`` and ``proofs/noisy_order.md``.
     """
 
-    count: Numbers | None = None
+    count: int | list[int] | dict[Value | tuple[Any, ...], int | list[int]] | None = None
     within: int
     epsilon: float | None = None
     answer_epsilon: float | None = None
