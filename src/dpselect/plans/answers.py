@@ -136,7 +136,10 @@ class Answers(OfQuestions[Release[Any]]):
         spent = {
             "question": [*named, "together"],
             "asks": [*asks, ""],
-            "epsilon": [*map(_cost, held), cost_shown(self.epsilon)],
+            "epsilon": [
+                *(wording.cost(each, each.epsilon, whole=cost_shown) for each in held),
+                cost_shown(self.epsilon),
+            ],
             "delta": [cost_shown(each.delta) for each in (*held, self)] if self.delta else [],
             "drawn by": [*(each.mechanism for each in held), ""],
         }
@@ -304,12 +307,6 @@ def _account(account: Account | None, releases: Iterable[Release[Any]]) -> str:
     text += f" and {left_shown(account.left)} is left."
     head = f"Hash of its latest entry, number {account.entries - 1}: <code>{escape(account.head)}</code>."
     return f'{html_notes(text)}<p class="small">{head}</p>'
-
-
-def _cost(release: Release[Any]) -> str:
-    """The parts of its epsilon as they were given, or the sum with few digits."""
-    parts = wording.cost(release, release.epsilon)
-    return parts if "+" in parts else cost_shown(release.epsilon)
 
 
 def _how_to_read(releases: Sequence[Release[Any]]) -> list[str]:

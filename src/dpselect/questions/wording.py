@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
@@ -34,7 +34,7 @@ TO_COUNT_UNITS = "usable_epsilon=0.05"
 """As it is written in Python: what adds a noisy number of units to an answer, within 92 of the truth."""
 
 
-def cost(release: Planned, epsilon: float) -> str:
+def cost(release: Planned, epsilon: float, *, whole: Callable[[float], str] = as_text) -> str:
     """The epsilon of a release: every digit, or where these are many, the parts that add up to it as they were given.
 
     The sum of 0.5 and 0.1 is a little more than the double 0.6, and so the next double is charged.
@@ -44,7 +44,7 @@ def cost(release: Planned, epsilon: float) -> str:
         if numbers is not None and numbers.epsilon is not None and numbers.answer_epsilon is not None:
             parts = [*(parts or [numbers.answer_epsilon]), numbers.epsilon]
     in_parts = " + ".join(map(as_text, parts))
-    return in_parts if parts and len(in_parts) < len(digits) else digits
+    return in_parts if parts and len(in_parts) < len(digits) else whole(epsilon)
 
 
 def promise(release: Planned, guarantee: Guarantee) -> str:
