@@ -133,13 +133,11 @@ class Answers(OfQuestions[Release[Any]]):
         promise = wording.in_words(Guarantee(self.epsilon, self.delta, first.neighbours, first.unit), several=True)
         seeded = any(each.seeded for each in held)
         named, asks = zip(*(_named(*each) for each in self.items()), strict=True)
+        costs = [wording.cost(each, each.epsilon, whole=cost_shown) for each in held]
         spent = {
             "question": [*named, "together"],
             "asks": [*asks, ""],
-            "epsilon": [
-                *(wording.cost(each, each.epsilon, whole=cost_shown) for each in held),
-                cost_shown(self.epsilon),
-            ],
+            "epsilon": [*costs, cost_shown(self.epsilon)],
             "delta": [cost_shown(each.delta) for each in (*held, self)] if self.delta else [],
             "drawn by": [*(each.mechanism for each in held), ""],
         }
