@@ -80,6 +80,18 @@ class Unlisted(Question):
     def origin(cls, release: Planned) -> str:
         return "out of all values that occur, without a list of candidates"
 
+    @classmethod
+    def ending(cls, release: Planned, count: int) -> str:
+        asked, said = release.arguments.get("k", count), ""
+        if count != asked:
+            why = "No other noisy count reaches the threshold"
+            why = why if "threshold" in release.arguments else "The stop candidate was drawn next"
+            said = f"Released: {count:,} of {asked:,}. {why}. "
+        if not count:
+            kind = release.candidates["kind"]
+            said += f"No value was named: none has enough units, or nothing in the column could be read as {kind}."
+        return said.rstrip()
+
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Different values of the kind."""
         return summaries.UnlistedCandidates.stated_as(self.kind).may_hold(values)
@@ -141,10 +153,6 @@ class Values(Unlisted, name="values"):
     def released(self, summary: summaries.NameCounts, /) -> Drawn:
         named = self.mechanism.select(summary.counts)
         return Drawn(sorted(summary.names.take(named).to_pylist()))
-
-    @classmethod
-    def ending(cls, release: Planned, count: int) -> str:
-        return "" if count else nothing_named(release)
 
     @classmethod
     def counting(cls, release: Planned) -> str:
@@ -217,19 +225,8 @@ class TopUnknown(Unlisted, name="top_unknown"):
     @classmethod
     def counts_within(cls, release: Planned, within: int) -> str:
         """How many values there are is private, so no bound covers all of them."""
-        return (
-            f"the count of a value fixed beforehand (selected ones tend to be high) is within {within:,} of the truth"
-        )
-
-    @classmethod
-    def ending(cls, release: Planned, count: int) -> str:
-        asked = release.arguments["k"]
-        if count == asked:
-            return ""
-        has_threshold = "threshold" in release.arguments
-        why = "No other noisy count reaches the threshold" if has_threshold else "The stop candidate was drawn next"
-        more = "" if count else f" {nothing_named(release)}"
-        return f"Released: {count:,} of {asked:,}. {why}.{more}"
+        beforehand = "a value fixed beforehand (selected ones tend to be high)"
+        return f"the count of {beforehand} is within {within:,} of the truth"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """None below the threshold; the most common first, of equal ones the smaller."""
@@ -239,12 +236,6 @@ class TopUnknown(Unlisted, name="top_unknown"):
             return True
         ranked = [(-count, value) for count, value in zip(counts, values, strict=True)]
         return ranked == sorted(ranked) and all(count >= self.terms.arguments["threshold"] for count in counts)
-
-
-def nothing_named(release: Planned) -> str:
-    """The sentence about an answer without any value."""
-    kind = release.candidates["kind"]
-    return f"No value was named: none has enough units, or nothing in the column could be read as {kind}."
 
 
 _POSSIBLE = {
