@@ -23,7 +23,7 @@ from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
-from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicGroups
+from dpselect.summaries import CountsOf, PublicCandidates, PublicGroups
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of
 
@@ -69,7 +69,7 @@ class Query:
     def planned(
         cls,
         question: Question,
-        columns: Columns | None,
+        table: Any,
         *,
         neighbours: Neighbours | str,
         groups: PublicGroups | None = None,
@@ -77,14 +77,14 @@ class Query:
         usable_epsilon: float | None = None,
         stated: Mapping[str, Any] | None = None,
     ) -> Query:
-        """The question, planned before any row is read; without `columns`, by what is `stated` of their types.
+        """The question, planned before any row is read: by what a table tells of its columns; without one, as `stated`.
 
         Raises:
             SelectionError: there is no such question.
         """
         checks = ((each.name, each.check) for each in arguments_of(type(question)) if each.check is not None)
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
-        noted = _Noted(columns, stated or {})
+        columns = Columns(table, stated or {})
         part = question
         if groups is not None:  # one of the groups has its share of epsilon and delta
             shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
@@ -92,12 +92,12 @@ class Query:
                 shares["delta"] = groups.share_of_delta(delta)
             part = replace(question, **shares)
         which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
-        alone = part.known(noted, which)
+        alone = part.known(columns, which)
         terms = alone.terms  # which refuses what is out of range
         if groups is not None and terms.sensitivity.neighbours is not Neighbours.ADD_REMOVE:
             hint = "A replaced unit may leave groups and join others, which would cost twice as much."
             raise InvalidParameterError("by", Shown(repr(groups.column)), "`neighbours='add_remove'` with groups", hint)
-        asked = cls(question=question, alone=alone, groups=groups, where=where, facts=noted.facts)
+        asked = cls(question=question, alone=alone, groups=groups, where=where, facts=columns.facts)
         if getattr(question, "with_counts", False) and terms.counted is None:
             asked = replace(asked, counting=asked._noise_of_counts())
         return asked if usable_epsilon is None else replace(asked, usable=asked._noise_of_units(usable_epsilon))
@@ -285,29 +285,6 @@ def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, arg
     if noise.error_bound(CONFIDENCE, size=size) > 2**53:  # not every whole number beyond is a double
         raise InvalidParameterError(argument, epsilon, "a number large enough for a useful count")
     return noise
-
-
-@dataclass(frozen=True, slots=True)
-class _Noted:
-    """The columns of a table, or as a certificate states them; with a note of all that was asked about their types."""
-
-    columns: Columns | None
-    stated: Mapping[str, Any]
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def is_whole(self, column: str, /) -> bool:
-        found: object = self.stated.get("is_whole") if self.columns is None else self.columns.is_whole(column)
-        if not isinstance(found, bool):
-            raise wrong("facts.is_whole", "whether the column's type is one of whole numbers")
-        self.facts["is_whole"] = found
-        return found
-
-    def name_kind(self, column: str, /) -> CandidateKind:
-        found = self.stated.get("kind") if self.columns is None else self.columns.name_kind(column)
-        if found not in [*CandidateKind]:
-            raise wrong("facts.kind", f"one of {', '.join(CandidateKind)}")
-        self.facts["kind"] = str(found)
-        return CandidateKind(found)
 
 
 def _condition(held: Any) -> Words:

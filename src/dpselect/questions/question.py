@@ -10,16 +10,16 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.arguments import Argument, arguments_of
 from dpselect.checks import positive_count
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidParameterError, wrong
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, Planned, Terms, Value, as_text, counted
 
@@ -35,16 +35,32 @@ FAMILIES = {
 """The questions, in the order in which people meet them, and the modules that declare them."""
 
 
-class Columns(Protocol):
-    """What a question may know of a table before it is read: public facts about its columns."""
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a question may know before rows are read: public facts about columns, which `facts` has once they are asked.
+
+    They are those of a `table`, or without one what a certificate has `stated`.
+    """
+
+    table: Any
+    stated: Mapping[str, Any]
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def is_whole(self, column: str, /) -> bool:
         """Whether the type of a column of numbers is an integer type; other columns are refused."""
-        ...
+        found: object = self.stated.get("is_whole") if self.table is None else self.table.is_whole(column)
+        if not isinstance(found, bool):
+            raise wrong("facts.is_whole", "whether the column's type is one of whole numbers")
+        self.facts["is_whole"] = found
+        return found
 
     def name_kind(self, column: str, /) -> summaries.CandidateKind:
         """The kind in which unknown values of a column are read, if the caller names none."""
-        ...
+        found = self.stated.get("kind") if self.table is None else self.table.name_kind(column)
+        if found not in [*summaries.CandidateKind]:
+            raise wrong("facts.kind", f"one of {', '.join(summaries.CandidateKind)}")
+        self.facts["kind"] = str(found)
+        return summaries.CandidateKind(found)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
