@@ -14,6 +14,7 @@ from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import QUESTIONS, Question
+from dpselect.questions.wording import LOUD, TO_COUNT_UNITS, provenance
 from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
@@ -251,7 +252,6 @@ def ledger_of(url: str | None, anchor: str | None, *, if_read: bool = False) -> 
 def shown(release: Release, *, quiet: bool = False) -> str:
     """What is printed of the release."""
     from dpselect.certificates.tables import lines
-    from dpselect.questions.wording import provenance
 
     if quiet:
         return "\n".join(map(printable, lines(release)))
@@ -268,8 +268,6 @@ def shown(release: Release, *, quiet: bool = False) -> str:
 
 def warning(release: Release) -> str:
     """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
-    from dpselect.questions.wording import LOUD
-
     return release.promise if release.seeded else printable(release.basis) * (LOUD in release.basis)
 
 
@@ -285,6 +283,4 @@ def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
 
 def _as_typed(text: str) -> str:
     """With an option in place of the argument of Python that `TO_COUNT_UNITS` names."""
-    from dpselect.questions.wording import TO_COUNT_UNITS
-
     return text.replace(TO_COUNT_UNITS, "--usable-epsilon 0.05")
