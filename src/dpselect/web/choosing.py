@@ -72,25 +72,20 @@ def table(pages: Pages, typed: Typed) -> Response:
 def choose(pages: Pages, typed: Typed) -> Response:
     """From now on the pages are about this table; or the page again, with what is wrong."""
     opened = _opened(pages, typed)
-    chosen = opened.site
-    for place, choose_more in {"unit": _with_unit, "account": _with_account}.items():
-        if not opened.errors:
-            with opened.noting(place):
-                chosen = choose_more(chosen, opened)
+    unit, chosen = opened.text("unit"), opened.site
+    if not opened.errors and unit not in (_ROWS, *(_COLUMN + each for each in opened.columns)):
+        opened.errors["unit"] = "This is needed: choose a column, or that each row is another person."
+    if not opened.errors:
+        with opened.noting("unit"):
+            chosen = replace(chosen, unit=ROWS if unit == _ROWS else unit.removeprefix(_COLUMN))
+            chosen.check()
+    if not opened.errors:
+        with opened.noting("account"):
+            chosen = _with_account(chosen, opened)
     if opened.errors:
         return pages.shown("table.html", status=422, site=opened.site, opened=opened, ledger_file=_LEDGER)
     pages.site = chosen
     return led_to("/")
-
-
-def _with_unit(site: Site, opened: Opened) -> Site:
-    unit = opened.text("unit")
-    if unit not in (_ROWS, *(_COLUMN + each for each in opened.columns)):
-        opened.errors["unit"] = "This is needed: choose a column, or that each row is another person."
-        return site
-    chosen = replace(site, unit=ROWS if unit == _ROWS else unit.removeprefix(_COLUMN))
-    chosen.check()
-    return chosen
 
 
 def _with_account(site: Site, opened: Opened) -> Site:
