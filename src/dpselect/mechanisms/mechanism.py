@@ -19,7 +19,7 @@ from numpy import ndarray
 from numpy.typing import NDArray
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent, Event, LaplaceProfileEvent, LogisticProfileEvent
+from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, Event, LaplaceProfileEvent, LogisticProfileEvent
 from dpselect.checks import boolean, positive_count, positive_epsilon, positive_sensitivity, probability, quantile_level
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.numbers import Law, scale_of
@@ -179,7 +179,8 @@ class MechanismValue:
     @property
     def event(self) -> Event:
         """What one draw costs, for accounting; it does not depend on the data."""
-        return self.costs(epsilon=cast(Any, self).epsilon)
+        price = {"delta": cast(Any, self).delta} if self.costs is ApproximateEvent else {}
+        return self.costs(epsilon=cast(Any, self).epsilon, **price)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():

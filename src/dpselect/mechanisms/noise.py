@@ -320,6 +320,8 @@ class DiscreteGaussianMechanism(WholeNoise):
     True
     """
 
+    costs = ApproximateEvent
+
     epsilon: float
     delta: float
     squared_sensitivity: int
@@ -348,10 +350,6 @@ class DiscreteGaussianMechanism(WholeNoise):
     def moved(self) -> float:
         root = math.sqrt(self.squared_sensitivity)
         return root if root.is_integer() else math.nextafter(root, math.inf)
-
-    @property
-    def event(self) -> ApproximateEvent:
-        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
 
     def draw_many(self, values: ScoresLike) -> IntArray:
         return self._sampler.draw_many(whole_values(values))

@@ -132,6 +132,8 @@ def _bits_below_one(number: Fraction) -> int:
 class UnlistedValues(MechanismValue, abc.ABC):
     """What releases values that nobody listed, of which a unit has up to `max_values_per_unit`, at a delta."""
 
+    costs = ApproximateEvent
+
     epsilon: float
     delta: float
     max_values_per_unit: int = 1
@@ -149,10 +151,6 @@ class UnlistedValues(MechanismValue, abc.ABC):
     def moved(self) -> int:
         """How many counts one unit may change, each by 1."""
         return self.neighbours.changed(self.max_values_per_unit)
-
-    @property
-    def event(self) -> ApproximateEvent:
-        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
 
     @abc.abstractmethod
     def probability(self, count: int) -> float:

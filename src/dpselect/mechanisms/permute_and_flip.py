@@ -103,14 +103,11 @@ def _by_series(p: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArr
     """The same from power series in ``t p``: the sums without each own factor, and the weights times the product."""
     chunks = [slice(start, start + _CHUNK) for start in range(0, p.size, _CHUNK)]
     first, node_powers = _powers(p[:_CHUNK]), _node_powers(weights.size)  # the first chunk is often the only one
-    sums = np.add.reduce(first, axis=1)
-    for chunk in chunks[1:]:
-        sums += np.add.reduce(_powers(p[chunk]), axis=1)
+    sums = sum(np.add.reduce(_powers(p[chunk]) if chunk.start else first, axis=1) for chunk in chunks)
     weights = weights * np.exp(sums @ (-node_powers / np.arange(1, _TERMS + 1)[:, np.newaxis]))
     moments, result = node_powers @ weights, np.empty_like(p)  # the coefficients of a geometric series
-    np.einsum("m,mi->i", moments, first, out=result[:_CHUNK])
-    for chunk in chunks[1:]:
-        np.einsum("m,mi->i", moments, _powers(p[chunk]), out=result[chunk])
+    for chunk in chunks:
+        np.einsum("m,mi->i", moments, _powers(p[chunk]) if chunk.start else first, out=result[chunk])
     result += np.add.reduce(weights)
     return result, weights
 

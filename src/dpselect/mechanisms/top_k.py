@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import sys
 from bisect import bisect_left
@@ -181,35 +180,25 @@ def plan_top_k(
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     common: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": neighbours}
     rounds = max(1, min(k, n_candidates - 1))
-    pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
-    if approximate is not None:
-        mechanism = ExponentialMechanism(epsilon=approximate, **common)
-    elif rounds > 1:
-        mechanism = ExponentialNoiseTopK(epsilon=epsilon, k=rounds, **common)
-    else:
-        mechanism = PermuteAndFlip(epsilon=pure, **common)
+    pure = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
+    mechanism = (
+        PermuteAndFlip(epsilon=pure, **common)
+        if rounds == 1
+        else ExponentialNoiseTopK(epsilon=epsilon, k=rounds, **common)
+    )
+    if delta:  # without one the first of noise once never has the larger error: proofs/permute_and_flip.md
+        each = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
+        # Errors are in scales, and the scale is inversely proportional to epsilon.
+        if EXPONENTIAL.expected_error(n_candidates) * (pure / each) < PERMUTE_AND_FLIP.expected_error(n_candidates):
+            mechanism = ExponentialMechanism(epsilon=each, **common)
     return TopKPlan(
         mechanism=mechanism,
         n_candidates=n_candidates,
         k=k,
         rounds=1 if isinstance(mechanism, ExponentialNoiseTopK) else rounds,
         epsilon=epsilon,
-        delta=0.0 if approximate is None else delta,
+        delta=delta if isinstance(mechanism, ExponentialMechanism) else 0.0,
     )
-
-
-@functools.lru_cache(maxsize=256)
-def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tuple[float, float | None]:
-    """Epsilon of a share of noise once; and of a round of the exponential mechanism, if its error is smaller."""
-    pure = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
-    if delta == 0.0:
-        # At equal epsilon the first of noise once never has the larger error: proofs/permute_and_flip.md.
-        return pure, None
-    approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
-    pure_error = PERMUTE_AND_FLIP.expected_error(n)
-    approximate_error = EXPONENTIAL.expected_error(n)
-    # Errors are in scales, and the scale is inversely proportional to epsilon.
-    return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
