@@ -232,4 +232,6 @@ class ExponentialMechanism(Mechanism):
             raise InvalidParameterError("n_candidates", n_candidates, f"{len(weights)}, the number of weights")
         odds = weights.odds_against_lightest()
         theta = math.log(odds) + math.log(confidence / failure) if odds > 0.0 else 0.0
-        return self._distance(theta * (1.0 + 2.0**-48))
+        if not theta > 0.0:
+            return 0.0
+        return math.nextafter(theta * (1.0 + 2.0**-48) * math.nextafter(self.scale, math.inf), math.inf)

@@ -200,10 +200,6 @@ class HasScale(MechanismValue):
     def _factor(self) -> Literal[1, 2]:
         return 1 if getattr(self, "monotonic", True) else 2
 
-    def _distance(self, theta: float) -> float:
-        """So many scales, rounded up."""
-        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf) if theta > 0.0 else 0.0
-
     @property
     def scale(self) -> float:
         """The scale b, in the unit of scores: ``sensitivity / epsilon``, or twice that where `monotonic` is False.
@@ -455,7 +451,8 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
         """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
-        return self._distance(self.law.error_quantile(n_candidates, failure, confidence))
+        theta = self.law.error_quantile(n_candidates, failure, confidence)
+        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf) if theta else 0.0
 
     def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
         """`pmf` from gaps computed before, for use with many epsilons."""

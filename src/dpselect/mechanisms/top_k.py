@@ -79,7 +79,8 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
         log_confidence = math.log(probability(confidence, "confidence"))
         if n == 1:
             return 0.0
-        return self._distance(-math.log(-math.expm1(log_confidence / (n - 1))) * (1.0 + 1e-12))
+        theta = -math.log(-math.expm1(log_confidence / (n - 1))) * (1.0 + 1e-12)
+        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
 
     def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
         native = native_scores(scores)
