@@ -184,7 +184,7 @@ class Spending:
     def forecast(self, asked: TableQuestion) -> Forecast:
         """What the answer would be charged, once the columns are checked; nothing is gathered or charged."""
         for scan in asked.asked.scans:
-            asked.rows.statement(scan, asked.asked.groups)()
+            asked.rows.lookup(scan, asked.asked.groups)
         request = asked.request
         forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
         ledger = self.ledger_for(request)
