@@ -20,7 +20,7 @@ from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.checks import decimal_fraction, fraction_up, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
 from dpselect.summaries import CountsOf, PublicCandidates, PublicGroups
@@ -71,7 +71,7 @@ class Query:
         question: Question,
         table: Any,
         *,
-        neighbours: Neighbours,
+        neighbours: Neighbours | str,
         groups: PublicGroups | None = None,
         where: Sequence[Words] = (),
         usable_epsilon: float | None = None,
@@ -91,7 +91,8 @@ class Query:
             if (delta := getattr(question, "delta", None)) is not None:
                 shares["delta"] = groups.share_of_delta(delta)
             part = replace(question, **shares)
-        alone = part.known(columns, neighbours)
+        which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
+        alone = part.known(columns, which)
         terms = alone.terms  # which refuses what is out of range
         if groups is not None and terms.sensitivity.neighbours is not Neighbours.ADD_REMOVE:
             hint = "A replaced unit may leave groups and join others, which would cost twice as much."
