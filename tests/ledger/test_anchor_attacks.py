@@ -289,6 +289,17 @@ def add_line(anchor: str, line: str) -> None:
         file.write(f"{line}\n")
 
 
+def test_a_long_total_that_ends_wrong_is_refused_at_once(place: Path, anchor: str) -> None:
+    """Looking for where its numbers end takes no longer than they are, whatever follows them."""
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = str(ledger.charge("clicks", EIGHTH).ledger)
+    head = heads_of(anchor, identity)["clicks"]
+    state = '{"total":["1","0","' + "1 23456789" * 1000 + 'x"]}'
+    add_line(anchor, line(head, sequence=head.sequence + 1, state=state))
+    with pytest.raises(AnchorError, match="damaged"):
+        heads_of(anchor, identity)
+
+
 def test_the_last_head_of_each_account_counts(place: Path, anchor: str) -> None:
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)

@@ -30,7 +30,7 @@ _PAUSE = 0.005
 _LATER = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EINTR, errno.EAGAIN, errno.ENOLCK, errno.ESTALE}
 """Failures after which the next attempt may succeed."""
 _NOTES = "`dpselect ledger anchor` notes what the ledger has now, and cannot show what was lost before."
-_TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?","((?:\d+ ?)*)"\]', re.ASCII)
+_TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?","((?:\d+(?: \d+)*)?)"\]', re.ASCII)
 """What is spent, in the text of a state: epsilon, delta, and the divergences."""
 
 
