@@ -236,7 +236,7 @@ def test_a_planned_cost_is_for_the_first_charge_alone(ledger: Ledger, monkeypatc
     ledger.charge("plans", PureEvent(epsilon=2.0**-40))
     planned = ledger.account("plans").limits.planned_cost(PLANNED.event)
     assert planned is not None
-    monkeypatch.setattr("dpselect.ledger.ledger.allowed", lambda *_: [planned])
+    monkeypatch.setattr("dpselect.ledger.requests.allowed", lambda *_: [planned])
     with pytest.raises(entries.WrongEntryError, match="costs less than its event"):
         ledger.charge("plans", PLANNED)
     assert len(ledger.history("plans")) == 2

@@ -12,26 +12,10 @@ from dpselect.accounting.events import Event, Run
 from dpselect.accounting.filter import Limits
 from dpselect.checks import fraction_up, positive_count, whole_number
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
+from dpselect.ledger import requests
 from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
 from dpselect.ledger.anchor import anchor_of
 from dpselect.ledger.entries import AHEAD, BEGINS, Entry, Receipt, charged_ahead, followed, receipt_of
-from dpselect.ledger.requests import (
-    PASSING,
-    Attempt,
-    ChargeRequest,
-    Patience,
-    allowed,
-    answered,
-    any_text,
-    given_out,
-    is_paid,
-    last,
-    public_moment,
-    refuse_closed,
-    refuse_seeded_release,
-    short_text,
-    store_remembered,
-)
 from dpselect.ledger.sqlite import SqliteFile, copy_of
 from dpselect.ledger.store import Books, create
 from dpselect.privacy import Neighbours, day_text, neighbouring_relation
@@ -90,7 +74,7 @@ class Ledger(Books):
     def account(self, name: str) -> Account:
         """The account in its present state; `InvalidAccountError` if there is none of this name."""
         with self._reading() as book:
-            return book.account(short_text(name, "account"))
+            return book.account(requests.short_text(name, "account"))
 
     def accounts(self) -> list[Account]:
         """All accounts, in the order in which they were opened."""
@@ -107,7 +91,7 @@ class Ledger(Books):
 
     def entries(self, name: str, *, last: int | None = None) -> Iterator[Entry]:
         """The same one by one, not held in memory together; all from the state of the ledger at the first step."""
-        name = short_text(name, "account")
+        name = requests.short_text(name, "account")
         last = None if last is None else positive_count(last, "last")
         with self._reading() as book:
             account = book.account(name)
@@ -117,13 +101,14 @@ class Ledger(Books):
     def under(self, account: str, request: str) -> list[Entry]:
         """The entries of the account under a request id, in order."""
         with self._reading() as book:
-            return book.under(book.account(short_text(account, "account")), short_text(request, "request"))
+            held = book.account(requests.short_text(account, "account"))
+            return book.under(held, requests.short_text(request, "request"))
 
     def find(self, account: str, sequence: int) -> Entry | None:
         """The entry of the account with this number, or None."""
         number = whole_number(sequence, "sequence", expected="the number of an entry")
         with self._reading() as book:
-            held = book.account(short_text(account, "account"))
+            held = book.account(requests.short_text(account, "account"))
             return book.at(held, number) if 0 <= number < 2**63 else None
 
     def verify(self, name: str | None = None) -> list[Account]:
@@ -139,7 +124,7 @@ class Ledger(Books):
             LedgerForkedError: a different entry is in its place.
             AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
         """
-        wanted = None if name is None else short_text(name, "account")
+        wanted = None if name is None else requests.short_text(name, "account")
         with self._reading() as book:
             accounts = book.sound_accounts(noted := book.noted)
             found = accounts if wanted is None else [book.account(wanted)]
@@ -186,8 +171,8 @@ class Ledger(Books):
             InvalidAccountError: there is already an account of this name.
             LedgerError: the ledger cannot be written to.
         """
-        name = short_text(name, "account")
-        unit = None if unit is None else short_text(unit, "unit")
+        name = requests.short_text(name, "account")
+        unit = None if unit is None else requests.short_text(unit, "unit")
         limit = exact_fraction(epsilon, "epsilon")
         whole = exact_fraction(delta, "delta", zero=True, below_one=True)
         own = exact_fraction(set_aside, "set_aside", zero=True, below_one=True)
@@ -226,11 +211,11 @@ class Ledger(Books):
             InvalidAccountError: no such account, or it is closed.
             LedgerReadOnlyError: this user of the server may not change limits.
         """
-        name, limit = short_text(name, "account"), exact_fraction(epsilon, "epsilon")
-        reason = short_text(reason, "reason", empty=True)
+        name, limit = requests.short_text(name, "account"), exact_fraction(epsilon, "epsilon")
+        reason = requests.short_text(reason, "reason", empty=True)
         with self._writing() as book:
             account = book.locked(name)
-            refuse_closed(account)
+            requests.refuse_closed(account)
             if account.spent > limit:
                 expected = f"at least {fraction_up(account.spent)!r}, what is spent"
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
@@ -240,8 +225,8 @@ class Ledger(Books):
     def close(self, name: str) -> Account:
         """Close the account for ever: no more charges. Its history stays."""
         with self._writing() as book:
-            account = book.locked(short_text(name, "account"))
-            refuse_closed(account)
+            account = book.locked(requests.short_text(name, "account"))
+            requests.refuse_closed(account)
             return book.append(account, "close")
 
     def anchor(self, to: str | Path) -> list[Head]:
@@ -267,7 +252,7 @@ class Ledger(Books):
     @property
     def last_charge(self) -> Receipt | None:
         """The receipt of the last charge whose commit this thread has started; so an interrupt can name its entry."""
-        return getattr(last, "receipt", None)
+        return getattr(requests.last, "receipt", None)
 
     def charge(
         self,
@@ -310,9 +295,9 @@ class Ledger(Books):
         from dpselect.mechanisms.numbers import refuse_seeded  # here, so that looking at accounts loads no NumPy
 
         refuse_seeded()
-        hour = None if time is None else public_moment(time, "time")
+        hour = None if time is None else requests.public_moment(time, "time")
         (charge,) = self._requests(account, (what, request, question, certificate, note))
-        attempt = Attempt.new(charge, time=hour)
+        attempt = requests.Attempt.new(charge, time=hour)
         return attempt.settled(partial(self._charged, attempt, hour), wait=self._wait)
 
     def charge_ahead(self, account: str, questions: Sequence[tuple[Run, str, str, str, datetime]]) -> None:
@@ -330,29 +315,29 @@ class Ledger(Books):
         from dpselect.mechanisms.numbers import refuse_seeded
 
         refuse_seeded()
-        times = [public_moment(time, "time") for *_, time in questions]
+        times = [requests.public_moment(time, "time") for *_, time in questions]
         charges = [*zip(self._requests(account, *(each[:-1] for each in questions)), times, strict=True)]
-        patience = Patience(self._wait)
+        patience = requests.Patience(self._wait)
         while True:
             try:
                 with self._writing() as book:
                     held = book.locked(account)
                     unpaid = [(charge, time) for charge, time in charges if charge.known(book, held) is None]
                     book.head = held.to_head(book.id)
-                    prices = allowed(book, held, *(charge for charge, _ in unpaid)) if unpaid else []
+                    prices = requests.allowed(book, held, *(charge for charge, _ in unpaid)) if unpaid else []
                     for (charge, time), cost in zip(unpaid, prices, strict=True):
                         held = book.append(held, "charge", **charge.entry_fields(cost, time), **{AHEAD: True})
                 return
-            except PASSING:  # if the commit took effect all the same, the next attempt finds its entries
+            except requests.PASSING:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():
                     raise
 
-    def _charged(self, attempt: Attempt, hour: str | None, wait_for_others: bool) -> Receipt | None:
+    def _charged(self, attempt: requests.Attempt, hour: str | None, wait_for_others: bool) -> Receipt | None:
         charge = attempt.charge
         with self._writing() as book:
             account = book.locked(charge.account)
             held = charge.held(book, account)
-            known = answered(book, held)
+            known = requests.answered(book, held)
             if known is not None:
                 return known
             standing = attempt.standing(book, account)
@@ -361,12 +346,12 @@ class Ledger(Books):
                 return standing
             waiting, begun = charged_ahead(held, charge.certificate)
             if waiting:
-                refuse_closed(account)
+                requests.refuse_closed(account)
                 begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.question_hash}
                 return attempt.commits(waiting[0], book.append(account, "charge", **begins))
             if begun and wait_for_others:
                 return None  # whoever began will store the answer, unless it was stopped
-            (cost,) = allowed(book, account, charge)
+            (cost,) = requests.allowed(book, account, charge)
             now = datetime.now(UTC)
             fields = charge.entry_fields(cost, hour or day_text(now.date()))
             account = book.append(account, "charge", now, **fields)
@@ -389,9 +374,9 @@ class Ledger(Books):
             book.compare(held)
             known = [charge.known(book, held) for charge in charges]
             asked = zip(charges, known, strict=True)
-            unpaid = [each for each, answer in asked if answer is None and not is_paid(book, held, each)]
+            unpaid = [each for each, answer in asked if answer is None and not requests.is_paid(book, held, each)]
             if unpaid:
-                allowed(book, held, *unpaid)
+                requests.allowed(book, held, *unpaid)
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
@@ -414,18 +399,18 @@ class Ledger(Books):
         """
         if not isinstance(cast(object, receipt), Receipt) or receipt.request is None:
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
-        short_text(receipt.account, "account")
-        short_text(receipt.request, "request")
-        refuse_seeded_release(any_text(release, "release"))
-        return given_out(receipt, release, self._stored_release, ledger=self._address, wait=self._wait)
+        requests.short_text(receipt.account, "account")
+        requests.short_text(receipt.request, "request")
+        requests.refuse_seeded_release(requests.any_text(release, "release"))
+        return requests.given_out(receipt, release, self._stored_release, ledger=self._address, wait=self._wait)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:
         with self._writing() as book:
             return book.store(book.locked(receipt.account), receipt, release)
 
-    def _requests(self, account: str, *questions: tuple[Any, ...]) -> list[ChargeRequest]:
+    def _requests(self, account: str, *questions: tuple[Any, ...]) -> list[requests.ChargeRequest]:
         """The charges that are asked for. Answers that this process still keeps are stored before."""
-        account = short_text(account, "account")
-        charges = [ChargeRequest(self._address, account, *each) for each in questions]
-        store_remembered(self._address, self._stored_release)
+        account = requests.short_text(account, "account")
+        charges = [requests.ChargeRequest(self._address, account, *each) for each in questions]
+        requests.store_remembered(self._address, self._stored_release)
         return charges
