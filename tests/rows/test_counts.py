@@ -109,3 +109,8 @@ def test_more_rows_than_a_batch(tmp_path: Path) -> None:
     lines = tmp_path / "t.csv"
     csv.write_csv(pa.table([*rows], names=["unit", "value"]), lines, csv.WriteOptions(quoting_style="none"))
     assert count(lines, range(50)) == expected
+
+
+def test_a_unit_with_several_equal_rows_counts_once_among_many_candidates(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(1, 5), (1, 5), (2, 5), (2, 7), (2, 7)])
+    assert count(path, range(100))[5:8] == [2, 0, 1]
