@@ -157,6 +157,8 @@ def crossing(excess: Callable[[float], float]) -> float:
         fails, works = works, 2.0 * works
     while works - fails > works * _ROUNDING:
         middle = fails + (works - fails) / 2.0
+        if middle in (fails, works):  # neighbouring doubles, as the smallest ones are further apart than that
+            break
         fails, works = (middle, works) if excess(middle) > 0.0 else (fails, middle)
     return works
 
