@@ -267,7 +267,7 @@ def test_children_of_a_fork_are_out_of_the_block() -> None:
 
 
 def _is_on() -> bool:
-    from dpselect.mechanisms.numbers import seeded_draws
+    from dpselect.mechanisms.seeding import seeded_draws
 
     return seeded_draws()[0]
 
@@ -276,8 +276,8 @@ def test_only_this_function_begins_a_block() -> None:
     """No setting does, and no other code of the package."""
     package = Path(dps.__file__).parent
     users = {path.name for path in package.rglob("*.py") if "begin_seeded" in path.read_text()}
-    assert users == {"numbers.py"}
-    assert not re.search("environ|getenv", (package / "mechanisms" / "numbers.py").read_text())
+    assert users == {"seeding.py"}
+    assert not re.search("environ|getenv", (package / "mechanisms" / "seeding.py").read_text())
 
 
 def test_a_draw_is_repeated_whatever_the_order_of_the_rows() -> None:

@@ -17,7 +17,7 @@ import dpselect as dps
 from dpselect import SelectionError
 from dpselect.accounting import ComposedEvent, LossIntervalEvent, PureEvent, Run
 from dpselect.errors import InvalidDataError, InvalidEventError, InvalidParameterError, StreamEndedError
-from dpselect.mechanisms.numbers import seeded_draws
+from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.testing import seeded
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import above_threshold as model

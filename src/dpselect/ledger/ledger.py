@@ -18,6 +18,7 @@ from dpselect.ledger.anchor import anchor_of
 from dpselect.ledger.entries import AHEAD, BEGINS, Entry, Receipt, charged_ahead, followed, receipt_of
 from dpselect.ledger.sqlite import SqliteFile, copy_of
 from dpselect.ledger.store import Books, create
+from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.privacy import Neighbours, day_text, neighbouring_relation
 
 
@@ -292,8 +293,6 @@ class Ledger(Books):
 
         Proof: ``proofs/ledger.md``.
         """
-        from dpselect.mechanisms.numbers import refuse_seeded  # here, so that looking at accounts loads no NumPy
-
         refuse_seeded()
         hour = None if time is None else requests.public_moment(time, "time")
         (charge,) = self._requests(account, (what, request, question, certificate, note))
@@ -312,8 +311,6 @@ class Ledger(Books):
 
         Proof: ``proofs/ledger.md``.
         """
-        from dpselect.mechanisms.numbers import refuse_seeded
-
         refuse_seeded()
         times = [requests.public_moment(time, "time") for *_, time in questions]
         charges = [*zip(self._requests(account, *(each[:-1] for each in questions)), times, strict=True)]

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
-from dpselect.mechanisms.numbers import key_of_a_choice
+from dpselect.mechanisms.seeding import key_of_a_choice
 from dpselect.rows.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
 from dpselect.rows.columns import Holds, Progress, TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Dialect, parts_of

@@ -22,7 +22,7 @@ from dpselect.errors import (
     SelectionError,
     typed,
 )
-from dpselect.mechanisms.numbers import refuse_seeded, seeded_draws
+from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any
 
 from dpselect import arguments, public
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of, words_of
@@ -250,7 +250,7 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
     many = "" if people is None else f"If {people:,} {'rows' if unit == EACH_ROW else f'units ({unit})'} are counted"
     many += "" if forecast.groups is None else f" in each {forecast.groups['column']}"
     if kind.bounds_value and forecast.error_bound is not None and kind.value_bound(forecast, None, 0.0) is None:
-        name = cast(Any, kind).called
+        name = kind.measure.partition(" of ")[0]
         if people is None:
             return "", f"How close the {name} comes depends on how many people have a value: guess their number."
         sure = f"with {forecast.confidence:.0%} confidence the {name} is within {within} of the true one"
