@@ -42,7 +42,11 @@ def test_every_question_has_a_form(visitor: Visitor, name: str) -> None:
     came = visitor.get(f"/ask/{name}")
     assert came.status == 200
     many = "What are the 10 most common values, and how many have each?"
-    assert (many if name == "top_k" else filled_forms.empty(name).about.asks) in came.words
+    about = filled_forms.empty(name).about
+    assert (many if name == "top_k" else about.asks) in came.words
+    (lead,) = re.findall('<p class="lead">(.*)</p>', came.text)
+    assert lead.startswith(about.does().split(maxsplit=1)[0])
+    assert not re.search("[A-Z]{2}|`| K ", lead), lead  # names of arguments, as a command's help has them
 
 
 def test_every_question_is_in_the_list_of_the_first_page(visitor: Visitor) -> None:

@@ -104,7 +104,9 @@ class Visitor:
         if (cookie := found.get("set-cookie")) is not None:
             name, _, value = cookie.partition(";")[0].partition("=")
             self.cookies[name] = value
-        return Answer(head["status"], found, b"".join(part.get("body", b"") for part in parts))
+        body = b"".join(part.get("body", b"") for part in parts)
+        assert not re.search(b"&lt;(bound method|function|class|[^&]* object at 0x)", body), "a page shows code"
+        return Answer(head["status"], found, body)
 
     def submit(self, path: str, form: Mapping[str, str]) -> Answer:
         """Send a form, and load the page that it leads to; or the form again, if something is wrong with it."""

@@ -57,7 +57,7 @@ class Between(NumbersQuestion):
 
 
 class Median(Between, name="median"):
-    """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
+    """The median: the number below which about half of the values in `column` lie. It is the `quantile` at level 0.5.
 
     Returns:
         A number within the bounds; between two dates, a date.

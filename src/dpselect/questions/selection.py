@@ -198,7 +198,7 @@ class MostCommon(Best, name="most_common"):
 
 
 class LeastCommon(MostCommon, name="least_common"):
-    """The rarest value in `column`: the candidate that the fewest units have, and one that nobody has first of all.
+    """The rarest value in `column`: the candidate that the fewest units have, or nobody.
 
     So leave out values that cannot occur.
 
