@@ -307,7 +307,7 @@ def listed(group: str = "") -> str:
     start = f"{group} " if group else ""
     lines = {each.removeprefix(start): summary(command(each)) for each in NAMES if each.startswith(start)}
     if not group:
-        what = _file("ledger.txt").splitlines()[2]
+        what = _file("ledger.txt").split("\n\n")[1]  # what stands below its usage
         lines = {name: said for name, said in lines.items() if " " not in name} | {"ledger": what}
     return "\n".join([_file(f"{group or 'about'}.txt"), "Commands:", *_in_columns(sorted(lines.items()))])
 
