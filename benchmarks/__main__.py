@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from rich.console import Console
-
 from benchmarks import (
     lines_accounting,
     lines_calls,
@@ -51,13 +49,12 @@ def main() -> None:
     )
     given = parser.parse_args()
     sizes = [*SIZES, BIG] if given.big else SIZES
-    console = Console()
     measured: list[Line] = []
     for line in all_lines(sizes, given.only):
         measured.append(line)
-        console.print(" | ".join(row_of(line)), style=None if line.reached is not False else "red", soft_wrap=True)
+        print(" | ".join(row_of(line)), flush=True)
     short = [line for line in measured if line.reached is False]
-    console.print(f"{len(measured)} lines measured, {len(short)} fall short of what they had to reach")
+    print(f"{len(measured)} lines measured, {len(short)} fall short of what they had to reach")
     write(renewed(read()[0], measured) if given.only else measured, machine())
 
 

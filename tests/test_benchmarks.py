@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+import re
+import sys
+import tomllib
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -133,6 +136,24 @@ def test_what_the_benchmarks_import_of_the_product_exists() -> None:
     assert len(imported) >= 10
     missing = [pair for pair in imported if not hasattr(import_module(pair[0]), pair[1])]
     assert [pair for pair in missing if find_spec(".".join(pair)) is None] == []
+
+
+def test_what_it_imports_is_installed_for_it() -> None:
+    brought_by = {"sklearn": "scikit_learn", "threadpoolctl": "scikit_learn", "polars": "opendp"}
+    product = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    peers = (ROOT / "benchmarks" / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    installed = {line.replace("-", "_") for each in (*product, *peers) for line in re.findall(r"^[\w-]+", each)}
+    ours = {"benchmarks", "dpselect", "examples", "tests", "__future__"}
+    imported = {
+        name.partition(".")[0]
+        for path in (ROOT / "benchmarks").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
+    }
+    others = imported - ours - sys.stdlib_module_names
+    assert {"numpy", "diffprivlib"} <= others
+    assert {brought_by.get(each, each) for each in others} - installed == set()
 
 
 def test_losses_are_those_of_the_law_and_can_be_too_large() -> None:
