@@ -40,7 +40,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
         with monkeypatch.context() as patch:
             patch.setattr(scan.Scan, "_batches", watched)
             found = [ask(), not streamed]
-            patch.setattr(FileSource, "parquet", lambda *_: None)
+            patch.setattr(scan, "_read_by_the_engine", lambda *_: ())
             return [ask(), *found]
 
     return both
@@ -247,7 +247,7 @@ def test_only_the_files_asked_for_can_be_reached(tmp_path: Path) -> None:
 def test_a_file_exchanged_since_it_was_described_is_refused(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(1, 2)])
     table = opened(path)
-    assert FileSource.at(path).parquet([table.column("unit")]) is not None
+    assert scan.Scan(FileSource.at(path), {"who": scan.Cell(table.column("unit"))}).paths
     other = write_parquet(tmp_path / "o.parquet", [(1, 2.5)]).read_bytes()
     path.write_bytes(other)
     with pytest.raises(InvalidDataError, match="changed while it was read"):

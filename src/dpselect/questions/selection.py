@@ -144,7 +144,7 @@ def terms_of_plan(question: Any, plan: mechanisms.PermuteAndFlip | TopKPlan, arg
     """
     drawn_by, rounds, pages = plan, 1, list[str]()
     if isinstance(plan, mechanisms.PermuteAndFlip):
-        error_bound = plan.worst_error(len(question.choices), failure=1.0 - CONFIDENCE, confidence=CONFIDENCE)
+        error_bound = plan.worst_error(len(question.choices.values), failure=1.0 - CONFIDENCE, confidence=CONFIDENCE)
     else:
         drawn_by, rounds, error_bound = plan.mechanism, plan.rounds, plan.error_bound(confidence=CONFIDENCE)
         pages = [] if plan.is_at_once else ["proofs/top_k.md"]

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
-from dpselect.rows.arrow import RecordBatch, pa, pq
+from dpselect.rows.arrow import RecordBatch, pa
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
 from dpselect.rows.lines import COMPRESSIONS, File, Skipped, blocks_of, first_bytes, ignored, line_and_rest, opened
 from dpselect.rows.scan import LINE, Source
@@ -140,8 +140,6 @@ _SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=",
 _PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
 """The name of a folder with the rows that have one value in one column."""
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
-_PATTERN = re.compile(r"[*?\[\]{}\\:]")
-"""Characters that the engine might read as a pattern or a protocol."""
 _LINES = 1 << 40
 """More than a file has: the lines of the next one are counted from there."""
 
@@ -298,6 +296,8 @@ class FileSource(Source):
             raise refused("columns with different names", hint)
         about: dict[str, Any] = {"listed": kind.has_types}  # else the names in the first line may be a person's row
         about |= {"has_header": kind is not FileKind.JSON_LINES, "has_lines": kind.has_lines}
+        if kind is FileKind.PARQUET:
+            about["parquet"] = tuple((file.path, file.schema) for file in files)
         return cls(shown, columns, tuple(files), kind, **about)
 
     def size(self) -> int:
@@ -338,19 +338,6 @@ class FileSource(Source):
                     arrays |= {column: pa.repeat(value, len(read[0])) for column, value in above.items()}
                     names = list(map(str, range(len(columns))))
                     yield pa.RecordBatch.from_arrays([arrays[column] for column in columns], names)
-
-    def parquet(self, columns: Sequence[Column]) -> tuple[str, ...] | None:
-        """See `Source`."""
-        paths = tuple(os.path.abspath(file.path) for file in self.files)
-        if self.kind is not FileKind.PARQUET or _PATTERN.search("".join(paths)):
-            return None
-        try:
-            schemas = [pq.read_schema(path) for path in paths]
-            types = {tuple(schema.field(column.name).type for column in columns) for schema in schemas}
-        except (OSError, pa.ArrowException, KeyError):  # fields of structs have no column: they are streamed, too
-            return None
-        # A file that was replaced since it was opened is left to the stream, which may refuse it.
-        return paths if len(types) == 1 and schemas == [file.schema for file in self.files] else None
 
 
 def _together(files: Sequence[File]) -> tuple[Column, ...]:

@@ -7,6 +7,7 @@ not written as declared is null. Proof: ``proofs/counting.md``.
 
 from __future__ import annotations
 
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ import numpy as np
 
 from dpselect.errors import InvalidCandidatesError, SelectionError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
-from dpselect.rows.arrow import ARROW_TYPES, Array, RecordBatch, computed, matches, of_numpy, pa, pc
+from dpselect.rows.arrow import ARROW_TYPES, Array, RecordBatch, computed, matches, of_numpy, pa, pc, pq
 from dpselect.rows.columns import Column, Holds, reading
 from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, PublicCandidates
@@ -46,6 +47,7 @@ class Source(ABC):
         has_header: whether the columns are named apart from the rows.
         has_lines: whether the rows have numbers of lines, in the column `LINE`.
         table_name: what a table with a name of its own is called, without folders.
+        parquet: the Parquet files that hold the rows, each with the schema that it had when it was opened.
     """
 
     shown: str
@@ -54,6 +56,7 @@ class Source(ABC):
     has_header: bool = field(default=True, kw_only=True)
     has_lines: bool = field(default=False, kw_only=True)
     table_name: str | None = field(default=None, kw_only=True)
+    parquet: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
 
     @property
     def origin(self) -> str:
@@ -73,10 +76,6 @@ class Source(ABC):
         Raises:
             SelectionError: reading failed. The message quotes no row.
         """
-
-    def parquet(self, columns: Sequence[Column]) -> tuple[str, ...] | None:
-        """Absolute paths of Parquet files with the same rows and with these columns."""
-        return None
 
     def numbered(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[dict[Column, Array]]:
         """The columns of each batch, of which `LINE` may be one."""
@@ -168,7 +167,7 @@ class Scan:
         columns = [cell.column for cell in cells.values() if cell.column != LINE]
         are_plain = all(each.of is None and each.holds in _ENGINE_TYPES for each in columns)
         are_told_apart = len({each.name.casefold() for each in source.columns}) == len(source.columns)
-        paths = (source.parquet(columns) if are_plain and are_told_apart else None) or ()
+        paths = _read_by_the_engine(source.parquet, columns) if are_plain and are_told_apart else ()
         self.paths = paths if LINE not in self._read or len(paths) == 1 else ()  # it numbers the rows of each file
 
     def attach(self, connection: Connection) -> None:
@@ -231,6 +230,26 @@ class Scan:
 
     def _advance(self, amount: int) -> None:
         self._done += amount
+
+
+_PATTERN = re.compile(r"[*?\[\]{}\\:]")
+"""Characters that the engine might read as a pattern or a protocol."""
+
+
+def _read_by_the_engine(files: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> tuple[str, ...]:
+    """The absolute paths of Parquet files that the engine can read these columns of by itself; none: it cannot.
+
+    A file that was replaced since it was opened is left to the stream, which may refuse it.
+    """
+    paths = tuple(os.path.abspath(path) for path, _ in files)
+    if _PATTERN.search("".join(paths)):
+        return ()
+    try:
+        schemas = [pq.read_schema(path) for path in paths]
+        types = {tuple(schema.field(column.name).type for column in columns) for schema in schemas}
+    except (OSError, pa.ArrowException, KeyError):  # fields of structs have no column: they are streamed, too
+        return ()
+    return paths if len(types) == 1 and schemas == [schema for _, schema in files] else ()
 
 
 def literal(text: str) -> str:
