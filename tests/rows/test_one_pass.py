@@ -12,7 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.rows import duckdb as engine
-from dpselect.rows.table import ColumnRows, Rows
+from dpselect.rows.table import Rows
 from dpselect.session.dataset import seen
 from dpselect.session.paying import TableQuestion, gathered
 from tests.rows.engines import PLACERS
@@ -48,7 +48,7 @@ def planned(table: Opened, names: list[str]) -> list[TableQuestion]:
 
 
 def together(asked: list[TableQuestion]) -> list[Any]:
-    assert all(isinstance(each.rows, ColumnRows) for each in asked)
+    assert len({each.read for each in asked}) == 1
     return gathered(asked)
 
 

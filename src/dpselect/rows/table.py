@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from dpselect import summaries
@@ -134,9 +134,51 @@ class Rows:
                 raise columns.not_found([*self._columns], name, argument=argument, listed=listed)
         return found
 
-    def of(self, column: str | None) -> ColumnRows:
-        """The rows, read for a question about `column`, or `InvalidDataError`; None: about the units alone."""
-        return ColumnRows(self, self.unit_column if column is None else self.check(column))
+    def lookup(self, column: str | None, scan: Scan, groups: PublicGroups | None) -> Lookup:
+        """A scan of the rows, about a column or the units alone, in each group; no row is read.
+
+        Raises:
+            InvalidDataError: there is no such column, or the type of one does not allow it.
+        """
+        about, unit = self.unit_column if column is None else self.check(column), self.unit_column
+        listed, argument, name, near = None, "candidates", "column", list[Any]()
+        number, is_date = None, False
+        match scan:
+            case summaries.CountsOf(listed, _, argument):
+                scan = replace(scan, max_values_per_unit=None) if unit.each_row else scan
+            case summaries.TotalsOf(clip, listed):
+                name, near = "column" if listed is None else "sum", [*clip.ends]
+                number = about if listed is None else self.check(clip.column, argument=name)
+            case summaries.ValuesIn(domain):
+                number, is_date = about, domain.dated
+                near = [domain.lower] if domain.is_open else [domain.lower, domain.upper]
+            case summaries.PublicCondition(listed, is_number, is_date, _, summed):
+                number = about if is_number or is_date else None
+                name, number = ("column", number) if summed is None else ("sum", self.check(summed, argument="sum"))
+            case summaries.NamesOf(kind):
+                columns.check_match(about, kind, argument="kind")
+        if listed is not None:
+            self.check_listed(about, listed, argument=argument)
+        if number is not None and is_date:
+            columns.check_match(number, CandidateKind.DATE, argument="dates")
+        elif number is not None:
+            columns.check_numeric(number, argument=name)
+            columns.check_near(number, *near, argument=name)
+        if groups is None:
+            return Lookup(scan, unit, about, number)
+        groups.check_size(1 if listed is None or isinstance(scan, PublicCondition) else len(listed))
+        named = [self.check(name, argument="by") for name in groups.columns]
+        for each, members in zip(named, groups.listed, strict=True):
+            self.check_listed(each, members, argument="groups")
+        # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
+        # and number them in another order each time: what is kept of a row would then depend on others.
+        most = len(groups.names) if unit.each_row else groups.max_per_unit
+        if isinstance(groups.by, str):
+            return Lookup(scan, unit, about, number, Value(named[0], groups.listed[0].kind, groups.listed[0]), most)
+        values = [compared(each, self.format, argument="groups") for each in groups.listed]
+        parts = tuple(Value(each, members.kind, members) for each, members in zip(named, values, strict=True))
+        cross = Value(Column(groups.column, Holds.TEXT), CandidateKind.TEXT, groups.texts(values), parts)
+        return Lookup(scan, unit, about, number, cross, most)
 
     def answers(self, asked: Sequence[Lookup]) -> list[list[Any]]:
         """The summaries of all that is asked, over the same rows: of each a list with an entry for each group."""
@@ -177,56 +219,6 @@ def checked_progress(progress: Callable[[float], None] | None) -> Callable[[floa
     """What is called during long scans."""
     expected = "a function of a number from 0 to 1, or None"
     return None if progress is None else function(progress, "progress", expected=expected)
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnRows:
-    """The rows of a table for questions about one column."""
-
-    rows: Rows
-    column: Column
-
-    def lookup(self, scan: Scan, groups: PublicGroups | None) -> Lookup:
-        """A scan of the rows, in each group, if the types of its columns allow it. No row is read."""
-        rows, column, unit = self.rows, self.column, self.rows.unit_column
-        listed, argument, name, near = None, "candidates", "column", list[Any]()
-        number, is_date = None, False
-        match scan:
-            case summaries.CountsOf(listed, _, argument):
-                scan = replace(scan, max_values_per_unit=None) if unit.each_row else scan
-            case summaries.TotalsOf(clip, listed):
-                name, near = "column" if listed is None else "sum", [*clip.ends]
-                number = column if listed is None else rows.check(clip.column, argument=name)
-            case summaries.ValuesIn(domain):
-                number, is_date = column, domain.dated
-                near = [domain.lower] if domain.is_open else [domain.lower, domain.upper]
-            case summaries.PublicCondition(listed, is_number, is_date, _, summed):
-                number = column if is_number or is_date else None
-                name, number = ("column", number) if summed is None else ("sum", rows.check(summed, argument="sum"))
-            case summaries.NamesOf(kind):
-                columns.check_match(column, kind, argument="kind")
-        if listed is not None:
-            rows.check_listed(column, listed, argument=argument)
-        if number is not None and is_date:
-            columns.check_match(number, CandidateKind.DATE, argument="dates")
-        elif number is not None:
-            columns.check_numeric(number, argument=name)
-            columns.check_near(number, *near, argument=name)
-        if groups is None:
-            return Lookup(scan, unit, column, number)
-        groups.check_size(1 if listed is None or isinstance(scan, PublicCondition) else len(listed))
-        named = [rows.check(name, argument="by") for name in groups.columns]
-        for each, members in zip(named, groups.listed, strict=True):
-            rows.check_listed(each, members, argument="groups")
-        # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
-        # and number them in another order each time: what is kept of a row would then depend on others.
-        most = len(groups.names) if unit.each_row else groups.max_per_unit
-        if isinstance(groups.by, str):
-            return Lookup(scan, unit, column, number, Value(named[0], groups.listed[0].kind, groups.listed[0]), most)
-        values = [compared(each, rows.format, argument="groups") for each in groups.listed]
-        parts = tuple(Value(each, members.kind, members) for each, members in zip(named, values, strict=True))
-        cross = Value(Column(groups.column, Holds.TEXT), CandidateKind.TEXT, groups.texts(values), parts)
-        return Lookup(scan, unit, column, number, cross, most)
 
 
 MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the certificate

@@ -138,11 +138,12 @@ class Asking:
             usable_epsilon=usable_epsilon,
         )
         table = self._rows
-        rows = table.of(question.column)  # a column that is not there is refused before anything is charged
+        # What is not there is refused before anything is charged.
+        lookups = [table.lookup(question.column, scan, self._groups) for scan in asked.scans]
         words = None if table.format is None else table.format.words or None
         about: dict[str, Any] = {"origin": table.origin, "format": words, "named": table.named}
-        about |= {"unit": table.unit, "column": rows.column.shown}
-        return self._reply(TableQuestion(asked=asked, rows=rows, request=request, **about))
+        about |= {"unit": table.unit, "column": lookups[0].column.shown}
+        return self._reply(TableQuestion(asked=asked, lookups=lookups, read=table.answers, request=request, **about))
 
 
 class PlainQuestions(Asking):

@@ -191,7 +191,7 @@ def check(
         hint = "Check some rows in a frame, such as frame.limit(1_000_000).toPandas()."
         raise InvalidDataError("source", Shown(rows.shown), "rows that are in files or in this process", hint)
     needed = PublicCondition(candidates=listed, is_number=listed is None, between=within, summed=sum)
-    asked = filtered(statement_of(rows.of(column).lookup(needed, groups)), rows.conditions)
+    asked = filtered(statement_of(rows.lookup(column, needed, groups)), rows.conditions)
     sides = zip("<>", ("below the lower", "above the upper"), map(float, ends), strict=False)
     beyond = {f"are {side} {said}.": f"{sign} {end!r}" for sign, side, end in sides}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -27,7 +27,6 @@ from dpselect.privacy import Times
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.words import Planned, as_text
-from dpselect.rows.table import ColumnRows
 from dpselect.summaries.scans import ordered
 
 if TYPE_CHECKING:
@@ -40,14 +39,16 @@ class TableQuestion:
     """A planned question about a table, with all that is needed to answer it.
 
     Attributes:
-        rows: what it reads: of a table, `ColumnRows`; else a function that gives the summaries.
+        lookups: what is asked of the rows, one for each of the scans.
+        read: gives the summaries of lookups: `Rows.answers`, for arrays another function.
         origin: where the table is, for a ledger.
         format: the words of the declared format that differ from the default, if any do.
         named: what certificates say of the table: a label, which makes no other question of it.
     """
 
     asked: Query
-    rows: Any
+    lookups: Sequence[Any]
+    read: Callable[[Sequence[Any]], list[list[Any]]]
     unit: str
     column: str
     request: str | None
@@ -183,8 +184,6 @@ class Spending:
 
     def forecast(self, asked: TableQuestion) -> Forecast:
         """What the answer would be charged, once the columns are checked; nothing is gathered or charged."""
-        for scan in asked.asked.scans:
-            asked.rows.lookup(scan, asked.asked.groups)
         request = asked.request
         forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
         ledger = self.ledger_for(request)
@@ -306,14 +305,11 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
 
     What engines find in any order is put `in_order` where draws have to be repeatable. Proof: ``proofs/one_pass.md``.
     """
-    shared = [each.rows for each in questions if isinstance(each.rows, ColumnRows)]
-    if len(questions) > 1 and (len(shared) < len(questions) or len({id(each.rows) for each in shared}) > 1):
+    tables = {each.read for each in questions}
+    if len(tables) != 1:
         return [found for each in questions for found in gathered([each], in_order=in_order)]
-    if not shared:
-        return [[each.rows()] for each in questions]
-    scans = [[each.rows.lookup(scan, each.asked.groups) for scan in each.asked.scans] for each in questions]
-    summaries = iter(shared[0].rows.answers([each for asked in scans for each in asked]))
-    found = [[next(summaries) for _ in asked] for asked in scans]
+    summaries = iter(tables.pop()([each for asked in questions for each in asked.lookups]))
+    found = [[next(summaries) for _ in asked.lookups] for asked in questions]
     return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
 
 

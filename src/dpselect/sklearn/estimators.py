@@ -179,11 +179,12 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         )
         asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
-        def read() -> list[CandidateTotals]:
-            return [tally(map(values_of, table), classes, bins=bins, weights=weights)]
+        def read(_: object) -> list[list[CandidateTotals]]:
+            return [[tally(map(values_of, table), classes, bins=bins, weights=weights)]]
 
+        about: dict[str, Any] = {"unit": self.unit, "column": question.column, "request": self.request}
         self.release_: Release = self._spending(fitted="release_").answer(
-            TableQuestion(asked=asked, rows=read, unit=self.unit, column=question.column, request=self.request)
+            TableQuestion(asked=asked, lookups=asked.scans, read=read, **about)
         )
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
