@@ -205,6 +205,7 @@ def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
         ("most_common", "question.k", 3, "question.k"),
         ("quantile", "question.step", 0.2, "candidates.count"),
         ("quantile", "question.step", "1/10", "question.step"),
+        ("quantile", "question.step", f"1/{'0' * 5000}10", "question.step"),
         ("quantile", "question.level", 0.5, "arguments.level"),
         ("top_k of all", "question.k", 3, "arguments.k"),
         ("best_price", "question.prices", [1, 2.5, 4.5], "candidates.highest"),

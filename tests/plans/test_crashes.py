@@ -98,6 +98,7 @@ def test_a_run_that_is_stopped_anywhere_pays_again_for_one_draw_at_most(
             assert again in COSTS.values()
             paid_twice.append(before[-1])
         assert steps.run(planned(folder, name), ends_at=0)
+        assert steps.taken == []  # what is stored is read without a lock, also where nothing can be written
         assert 2.0 - ledger.remaining(name) == sum(COSTS.values()) + again
         if ended:
             break

@@ -183,6 +183,22 @@ def test_files_that_the_engine_reads_itself_are_read_once(tmp_path: Path, monkey
     assert passes == ["files"]
 
 
+def test_questions_under_other_conditions_have_a_pass_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = {"where": {"age": (40, None)}}
+    questions = [
+        {"ask": "count", "column": "age", "between": (30, 50), "epsilon": 1000.0, **more}
+        for more in ({}, old, {"usable_epsilon": 1.0})
+    ]
+    data = PLACERS["csv"](ROWS, tmp_path).asked("who")
+    alone = [data.ask([each])[0].value for each in questions]
+    passes: list[str] = []
+    before_each_pass(monkeypatch, passes.append)
+    assert [each.value for each in data.ask(questions)] == alone
+    assert len(passes) == 2
+
+
 def test_a_seeded_block_repeats_its_answers(tmp_path: Path) -> None:
     data = PLACERS["csv"](ROWS, tmp_path).asked("who")
     questions = [

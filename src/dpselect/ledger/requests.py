@@ -290,10 +290,9 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 
 def is_paid(book: Book, account: Account, charge: ChargeRequest) -> bool:
     """Whether the charge, of whatever certificate and note, would use a recorded entry that this process remembers."""
-    return any(
-        replace(each.charge, certificate=None, note="") == charge and book.has(account, *each.entry)
-        for each in [*_attempts]
-    )
+    asked = replace(charge, certificate=None, note="")
+    known = [each for each in [*_attempts] if replace(each.charge, certificate=None, note="") == asked]
+    return any(book.has(account, *each.entry) for each in known)
 
 
 def refuse_seeded_release(release: str) -> None:

@@ -304,7 +304,7 @@ def _condition(held: Any) -> Words:
 _PARTS = dict.fromkeys(("bounds", "levels", "prices"), "number") | {"numbers or dates": "either", "ends": "text"}
 """The kinds of argument that have several parts, and the kind of each: `either` is a number or a date."""
 
-_FRACTION = re.compile(r"-?[0-9]{1,1000}/0*[1-9][0-9]{0,1000}", re.ASCII)
+_FRACTION = re.compile(r"-?[0-9]{1,1000}/[1-9][0-9]{0,1000}", re.ASCII)
 
 
 def written(value: Any, kind: object) -> Any:

@@ -216,8 +216,8 @@ class Spending:
 
         All rows are read and all certificates written, without their answers, before the first charge: what cannot be
         read or written should cost nothing. The time is taken before anything is read, so it reveals nothing about the
-        rows. If all have a request, all are charged in one transaction; otherwise one after another. Each is drawn and
-        stored before the next is drawn. An interrupt after a charge gets a note that names the last entry.
+        rows. If all that are new have a request, they are charged in one transaction; otherwise one after another. Each
+        is drawn and stored before the next is drawn. An interrupt after a charge gets a note that names the last entry.
         """
         time, seeded_before = public_time(datetime.now(UTC), self._times), seeded_draws()
         for each in questions:
@@ -237,7 +237,7 @@ class Spending:
                 about |= {"time": since, "format": asked.format, "source": dict(asked.named) or None}
                 undrawn: Release = Release(value=asked.asked.undrawn, **about)
                 drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash(), seeded_before))
-            if len(questions) > 1:
+            if drafts and len(questions) > 1:
                 self._looked(questions)  # reading may have taken long, and others charge meanwhile
                 if self._ledger is not None and all(each.asked.request is not None for each in drafts):
                     charges = [
@@ -301,15 +301,17 @@ class _Draft:
 
 
 def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[list[list[Any]]]:
-    """What is found of the rows for the questions, of each scan and group: in one pass, if all are about one table.
+    """What is found of the rows for the questions, of each scan and group: in one pass for all about the same rows.
 
     What engines find in any order is put `in_order` where draws have to be repeatable. Proof: ``proofs/one_pass.md``.
     """
-    tables = {each.read for each in questions}
-    if len(tables) != 1:
-        return [found for each in questions for found in gathered([each], in_order=in_order)]
-    summaries = iter(tables.pop()([each for asked in questions for each in asked.lookups]))
-    found = [[next(summaries) for _ in asked.lookups] for asked in questions]
+    found, passes = [list[list[Any]]() for _ in questions], dict[Any, list[int]]()
+    for place, each in enumerate(questions):
+        passes.setdefault(each.read, []).append(place)
+    for read, places in passes.items():
+        summaries = iter(read([each for place in places for each in questions[place].lookups]))
+        for place in places:
+            found[place] = [next(summaries) for _ in questions[place].lookups]
     return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
 
 
