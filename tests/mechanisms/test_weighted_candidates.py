@@ -17,7 +17,6 @@ import pytest
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms.exponential import CandidateWeights
-from dpselect.planning.curves import worst_expected_error
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.weighted_candidates import failure, law, odds_against, worst_failure
@@ -126,15 +125,19 @@ def test_error_bounds_hold_for_the_worst_scores_and_are_no_larger(weights: Any, 
 
 def test_the_worst_expected_error_is_reached_and_never_exceeded() -> None:
     mechanism = made([3, 1, 6])
-    worst = worst_expected_error(mechanism, 3)
+    worst = worst_expected_error([3, 1, 6])
     rng = np.random.default_rng(7)
     assert max(mechanism.expected_error(rng.normal(scale=4.0, size=3)) for _ in range(300)) <= worst * (1 + 1e-9)
     gaps = np.linspace(0.1, 20.0, 4000)
     reached = max(mechanism.expected_error([-gap, 0.0, -gap]) for gap in gaps)
     assert reached == pytest.approx(worst, rel=1e-5)
-    assert worst_expected_error(made([1, 1, 1]), 3) == pytest.approx(
-        worst_expected_error(dps.ExponentialMechanism(epsilon=1.0, sensitivity=1.0), 3)
-    )
+    assert worst_expected_error([1, 1, 1]) == pytest.approx(worst_expected_error(None))
+    assert worst_expected_error([1, 0, 0]) == 0.0 < math.inf == worst_expected_error([1, 2**2000, 1])
+
+
+def worst_expected_error(weights: Any) -> float:
+    kind: Any = partial(dps.ExponentialMechanism, weights=weights)
+    return dps.planning.worst_case_error(kind, 3, epsilon=1.0, sensitivity=1.0)
 
 
 def test_planning_with_a_prior() -> None:

@@ -91,6 +91,11 @@ class CandidateWeights(tuple[float | Fraction, ...]):
     def taking_part(self) -> npt.NDArray[np.bool_]:
         return self.logarithms > -math.inf
 
+    def probabilities(self, x: FloatArray) -> FloatArray:
+        """Those of candidates with these scaled gaps."""
+        heights = self.logarithms - x
+        return exponential_probabilities(heights.max() - heights)
+
     def odds_against_lightest(self) -> float:
         """All others' weight over that of the lightest candidate that is not left out; never too small."""
         logarithms = self.logarithms[self.taking_part]
@@ -200,38 +205,23 @@ class ExponentialMechanism(Mechanism):
     def _weights(self) -> CandidateWeights | None:
         return cast("CandidateWeights | None", self.weights)
 
+    def gaps(self, scores: ScoresLike) -> Gaps:
+        """How far scores are below the best of those that are not left out; those are taken for as good as it."""
+        found, weights = finite_scores(scores), self._weights
+        if weights is None:
+            return Gaps.below_best(found)
+        if found.size != len(weights):
+            raise unlike(found.size, len(weights))
+        return Gaps.below_best(np.where(weights.taking_part, found, found[weights.taking_part].max()))
+
     def probabilities(self, gaps: Gaps) -> npt.NDArray[np.float64]:
         weights = self._weights
-        if weights is None:
-            return Mechanism.probabilities(self, gaps)
-        if gaps.mantissa.size != len(weights):
-            raise unlike(gaps.mantissa.size, len(weights))
-        taking_part = weights.taking_part
-        # Below the best of those that are not left out, which may itself be further below than doubles reach.
-        below = Gaps(gaps.mantissa - gaps.mantissa[taking_part].min(), gaps.exponent)
-        scaled = below.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
-        with np.errstate(invalid="ignore"):
-            heights = np.where(taking_part, weights.logarithms - scaled, -math.inf)
-        shares = np.exp(heights - heights.max())
-        return shares / shares.sum()
+        return (self.law if weights is None else weights).probabilities(self.scaled(gaps))
 
-    def expected_error(self, scores: ScoresLike) -> float:
-        """Expected distance of the selected score below the best that is not left out; it depends on the scores."""
-        weights = self._weights
+    def worst_size(self, n_candidates: int, name: str = "n_candidates") -> float:
+        n, weights = Mechanism.worst_size(self, n_candidates, name), self._weights
         if weights is None:
-            return Mechanism.expected_error(self, scores)
-        found = finite_scores(scores)
-        probabilities = self.probabilities(Gaps.below_best(found))
-        return Gaps.below_best(found[weights.taking_part]).mean(probabilities[weights.taking_part])
-
-    def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
-        weights = self._weights
-        if weights is None:
-            return Mechanism.worst_error(self, n_candidates, failure=failure, confidence=confidence)
-        if n_candidates != len(weights):
-            raise InvalidParameterError("n_candidates", n_candidates, f"{len(weights)}, the number of weights")
-        odds = weights.odds_against_lightest()
-        theta = math.log(odds) + math.log(confidence / failure) if odds > 0.0 else 0.0
-        if not theta > 0.0:
-            return 0.0
-        return math.nextafter(theta * (1.0 + 2.0**-48) * math.nextafter(self.scale, math.inf), math.inf)
+            return n
+        if n != len(weights):
+            raise InvalidParameterError(name, n_candidates, f"{len(weights)}, the number of weights")
+        return 1.0 + weights.odds_against_lightest()

@@ -157,20 +157,15 @@ class IntegerMechanism(RangedMechanism):
         left, right = (side_total(*side) for side in self._sides(ceiling))
         return (left + right - 1.0) / total
 
-    @property
-    def _rate(self) -> Fraction:
-        """1/b."""
-        return Fraction(self.epsilon) / (Fraction(self.sensitivity) * self._factor)
-
     def _sides(self, ceiling: IntegerCeiling) -> list[tuple[float, int | None]]:
         """By how many scales the ceiling falls in a step to the left and to the right, and how many steps there are."""
-        return [(float(fall * self._rate), reach) for fall, reach in zip(ceiling.falls, ceiling.reaches, strict=True)]
+        return [(float(fall * self.rate), reach) for fall, reach in zip(ceiling.falls, ceiling.reaches, strict=True)]
 
     def _weight(self, score: IntegerScore, ceiling: IntegerCeiling, point: int) -> float:
         """The weight of a point, relative to the ceiling's height."""
         if not ceiling.contains(point):
             return 0.0
-        exponent = (exact_number(ceiling.height, "height") - min(_exact(score(point)), ceiling.at(point))) * self._rate
+        exponent = (exact_number(ceiling.height, "height") - min(_exact(score(point)), ceiling.at(point))) * self.rate
         return math.exp(-float(exponent)) if exponent < 800 else 0.0
 
     def _total(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:

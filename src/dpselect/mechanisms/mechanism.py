@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from fractions import Fraction
 from functools import partial
 from inspect import cleandoc
 from textwrap import fill
@@ -202,9 +203,10 @@ class HasScale(MechanismValue):
 
     @property
     def scale(self) -> float:
-        """The scale b, in the unit of scores: ``sensitivity / epsilon``, or twice that where `monotonic` is False.
+        """The scale b, in the unit of scores: ``sensitivity / epsilon``; where `monotonic` is False, twice that.
 
-        For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
+        Of `TopKSet` it is twice as much. For reading only, as a double (infinite or 0 if it does not fit): draws use
+        the exact quotient.
         """
         return scale_of(cast(Any, self).epsilon, float(cast(Any, self).sensitivity), factor=self._factor)
 
@@ -217,6 +219,15 @@ class ScaledMechanism(HasScale):
     sensitivity: float
     monotonic: bool = False
     neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    @property
+    def rate(self) -> Fraction:
+        """1/b exactly."""
+        return Fraction(self.epsilon) / (Fraction(self.sensitivity) * self._factor)
+
+    def scaled(self, gaps: Gaps) -> NDArray[np.float64]:
+        """Gaps over b."""
+        return gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,11 +438,11 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
             Shape ``(n,)``, summing to 1 within 1e-12, each entry accurate to ten digits or better (entries below
             about 1e-300 may underflow; the draw itself never rounds a probability).
         """
-        return self.probabilities(Gaps.below_best(finite_scores(scores)))
+        return self.probabilities(self.gaps(scores))
 
     def expected_error(self, scores: ScoresLike) -> float:
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
-        gaps = Gaps.below_best(finite_scores(scores))
+        gaps = self.gaps(scores)
         return gaps.mean(self.probabilities(gaps))
 
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
@@ -445,17 +456,23 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
         Proof: ``proofs/error_bounds.md``.
         """
-        n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
+        size = self.worst_size(n_candidates)
         confidence = probability(confidence, "confidence")
-        return self.worst_error(n_candidates, failure=1.0 - confidence, confidence=confidence)
+        return self.worst_error(size, failure=1.0 - confidence, confidence=confidence)
 
-    def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
+    def worst_size(self, n_candidates: int, name: str = "n_candidates") -> float:
+        """How many candidates of equal weight have errors as large as so many: weights, which say it, count as more."""
+        return positive_count(n_candidates, name, at_most=sys.maxsize)
+
+    def worst_error(self, size: float, *, failure: float, confidence: float) -> float:
         """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
-        theta = self.law.error_quantile(n_candidates, failure, confidence)
+        theta = self.law.error_quantile(size, failure, confidence)
         return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf) if theta else 0.0
 
     def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
         """`pmf` from gaps computed before, for use with many epsilons."""
-        return self.law.probabilities(
-            gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
-        )
+        return self.law.probabilities(self.scaled(gaps))
+
+    def gaps(self, scores: ScoresLike) -> Gaps:
+        """How far each score is below the best."""
+        return Gaps.below_best(finite_scores(scores))

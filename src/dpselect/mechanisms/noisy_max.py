@@ -142,26 +142,26 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
     return upper, lower
 
 
-def _laplace_loses(theta: float, n: int) -> float:
+def _laplace_loses(theta: float, n: float) -> float:
     y, weights, log_all_below = _between_best_and_others(theta, n)
     between = float(-(weights * np.exp(-y)) @ np.expm1(log_all_below))
     p = math.exp(-theta)
     return (tossed_away(p / 2.0, n) + between + p * (1.0 - _below_all(n))) / 2.0
 
 
-def _laplace_wins(theta: float, n: int) -> float:
+def _laplace_wins(theta: float, n: float) -> float:
     y, weights, log_all_below = _between_best_and_others(theta, n)
     between = float((weights * np.exp(-y)) @ np.exp(log_all_below))
     p = math.exp(-theta)
     return (not_tossed(p / 2.0, n) + between + p * _below_all(n)) / 2.0
 
 
-def _below_all(n: int) -> float:
+def _below_all(n: float) -> float:
     """Probability that the best wins if its noisy value is below the scores of all others: ``2^(1-n) / n``."""
-    return math.ldexp(1.0, -min(n - 1, 2000)) / n
+    return 2.0 ** -min(n - 1.0, 2000.0) / n
 
 
-def _between_best_and_others(theta: float, n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _between_best_and_others(theta: float, n: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Nodes y in [0, theta] below the best, their weights, and the log-probability that all others are below y."""
     edges = np.linspace(0.0, theta, max(1, math.ceil(theta)) + 1)
     y, weights = gauss_legendre(_NODES).between(edges)

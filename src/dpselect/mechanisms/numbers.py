@@ -26,7 +26,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @lru_cache(maxsize=256)  # a draw with a gap asks for it each time
-def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
+def scale_of(epsilon: float, sensitivity: float, *, factor: int) -> float:
     """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it."""
     try:
         return float(factor * Fraction(sensitivity) / Fraction(epsilon))
@@ -90,8 +90,8 @@ def gauss_legendre(count: int) -> Rule:
     return rule
 
 
-Curve = Callable[[float, int], float]
-"""Takes theta and n and returns a probability."""
+Curve = Callable[[float, float], float]
+"""Takes theta and n, which need not be whole for the exponential law, and returns a probability."""
 
 _MARGIN = 1.0 + 2.0**-40
 """Added to a probability, to be on the safe side: far above the rounding of the curves, and far too small to matter."""
@@ -115,24 +115,28 @@ class Law:
     privacy: type[BoundedRangeEvent] | type[LaplaceProfileEvent]
 
     @functools.lru_cache(maxsize=256)  # noqa: B019 - there are four of them, and most services ask for few sizes
-    def error_quantile(self, n: int, failure: float, confidence: float) -> float:
+    def error_quantile(self, n: float, failure: float, confidence: float) -> float:
         """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
 
         `failure` and `confidence` sum to 1; neither is computed from the other. 0 if a blind guess reaches the
         confidence.
         """
-        if Fraction(confidence) * n <= 1:
+        if math.isinf(n):
+            return math.inf
+        if Fraction(confidence) * Fraction(n) <= 1:
             return 0.0
         if confidence >= 0.5:
             return crossing(lambda theta: math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure))
         return crossing(lambda theta: math.log(confidence * _MARGIN / self.best_wins(theta, n)))
 
     @functools.lru_cache(maxsize=256)  # noqa: B019
-    def expected_error(self, n: int) -> float:
+    def expected_error(self, n: float) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
 
         By golden-section search for the single maximum of ``theta * best_loses(theta)``.
         """
+        if math.isinf(n):
+            return math.inf
         low, high = 0.0, 2.0 * math.log(n) + 4.0
         shrink = (math.sqrt(5.0) - 1.0) / 2.0
         for _ in range(48):

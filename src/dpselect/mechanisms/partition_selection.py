@@ -259,7 +259,7 @@ class StopCandidate(UnlistedValues):
         """That of being drawn before "stop"; others may be the first k."""
         if whole_number(count, "count") <= 0:
             return 0.0
-        gained = min(count - 1, 2**62) * float(self._rate)
+        gained = min(count - 1, 2**62) * float(self.rounds.rate)
         odds = math.log(self.max_values_per_unit) - math.log(self.stop_delta) - gained
         return 1.0 / (1.0 + math.exp(odds)) if odds < 700.0 else 0.0
 
@@ -268,7 +268,7 @@ class StopCandidate(UnlistedValues):
         allowed = (1 - least) / (least * self._base)
         if allowed >= 1:
             return 1
-        rate, distance = self._rate, Fraction(-log_of(allowed))
+        rate, distance = self.rounds.rate, Fraction(-log_of(allowed))
         more = first_count(lambda n: exp_minus_at_most(n * rate) <= allowed, near=distance / rate)
         return min(more + 1, LARGEST_COUNT)
 
@@ -281,11 +281,6 @@ class StopCandidate(UnlistedValues):
         sampler = _core.WeightedSampler(self.rounds.epsilon, 1.0, 1 if self.rounds.monotonic else 2, weights)
         order = sampler.peel(np.append(numbers[occurring], 1), min(self.k, weights.size))
         return occurring[order[: np.argmax(order == occurring.size)] if occurring.size in order else order]
-
-    @property
-    def _rate(self) -> Fraction:
-        """1/b."""
-        return Fraction(self.rounds.epsilon) / (1 if self.rounds.monotonic else 2)
 
     @property
     def _base(self) -> Fraction:

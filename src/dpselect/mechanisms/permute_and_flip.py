@@ -127,12 +127,12 @@ def _node_powers(count: int) -> FloatArray:
     return _powers(gauss_legendre(count).nodes)
 
 
-def not_tossed(p: float, n: int) -> float:
+def not_tossed(p: float, n: float) -> float:
     """``integral_0^1 (1 - t p)^(n-1) dt = (1 - (1-p)^n) / (n p)``, for p in (0, 1]."""
     return (1.0 if p == 1.0 else -math.expm1(n * math.log1p(-p))) / (n * p) if p > 0.0 else 1.0
 
 
-def tossed_away(p: float, n: int) -> float:
+def tossed_away(p: float, n: float) -> float:
     """One minus `not_tossed`."""
     if n * p >= 1.0:
         return 1.0 - not_tossed(p, n)

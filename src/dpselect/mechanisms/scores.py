@@ -380,7 +380,7 @@ class Gaps:
         return cls(high / 2.0 - low / 2.0, 1)
 
     def scaled(self, *, epsilon: float, sensitivity: float, factor: int) -> FloatArray:
-        """``gap * epsilon / (factor * sensitivity)`` for a `factor` of 1 or 2.
+        """``gap * epsilon / (factor * sensitivity)`` for a `factor` of 1, 2 or 4.
 
         Infinite or zero only where the true value is that extreme.
         """
@@ -388,7 +388,7 @@ class Gaps:
         epsilon_mantissa, epsilon_exponent = math.frexp(epsilon)
         sensitivity_mantissa, sensitivity_exponent = math.frexp(sensitivity)
         ratio = epsilon_mantissa / sensitivity_mantissa
-        exponent = epsilon_exponent - sensitivity_exponent - (factor - 1) + self.exponent
+        exponent = epsilon_exponent - sensitivity_exponent - (factor.bit_length() - 1) + self.exponent
         with np.errstate(over="ignore", under="ignore"):
             if -1000 < exponent < 1000:
                 return self.mantissa * math.ldexp(ratio, exponent)

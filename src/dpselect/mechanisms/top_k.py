@@ -227,9 +227,9 @@ class TopKSet(SelectsSeveral, RangedMechanism):
         self._set(k=positive_count(self.k, "k", at_most=sys.maxsize))
 
     @property
-    def scale(self) -> float:
-        """The scale b as a double, in the unit of the scores: ``4 * sensitivity / epsilon``, half if monotonic."""
-        return 2.0 * super(TopKSet, self).scale
+    def _factor(self) -> Any:
+        """Twice that of a candidate: u is the difference of two scores (``proofs/top_k_sets.md``, claim 1)."""
+        return 2 * super(TopKSet, self)._factor
 
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
         """With probability `confidence`, every selected score is at most this far below the best one left out.
@@ -255,15 +255,6 @@ class TopKSet(SelectsSeveral, RangedMechanism):
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         draw = _SetDraw(self, scores)
         return draw.places(draw.ranks()).tolist()
-
-    @property
-    def rate(self) -> Fraction:
-        """1/b exactly."""
-        return Fraction(self.epsilon) / (Fraction(self.sensitivity) * 2 * self._factor)
-
-    def scaled(self, gaps: Gaps) -> FloatArray:
-        """Gaps over b."""
-        return gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor) / 2.0
 
     def _checked_k(self, n: int) -> int:
         if self.k >= n:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +11,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect.checks import members_in_order, positive_count, positive_epsilon, probability, target_error
+from dpselect.checks import members_in_order, positive_epsilon, probability, target_error
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import Mechanism
-from dpselect.mechanisms.exponential import CandidateWeights, unlike
+from dpselect.mechanisms.exponential import EXPONENTIAL, CandidateWeights
 from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.numbers import FloatArray
-from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores
+from dpselect.mechanisms.scores import Gaps, ScoresLike
 
 MechanismKind = Callable[..., Mechanism]
 """A mechanism class, or ``functools.partial`` of one where it has options of its own."""
@@ -40,31 +39,28 @@ def planned(kind: object, *, sensitivity: float, monotonic: bool) -> Callable[[f
     return lambda epsilon: make(epsilon=epsilon, sensitivity=made.sensitivity, monotonic=made.monotonic)
 
 
-def weights_of(mechanism: Mechanism) -> CandidateWeights | None:
-    """The public weights of the candidates, if they have any."""
-    return getattr(mechanism, "weights", None)
-
-
 def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
     got = Shown(f"<class {kind.__name__}>") if isinstance(kind, type) else kind
     expected = "PermuteAndFlip, ExponentialMechanism or ReportNoisyMax, or functools.partial of one"
     return InvalidParameterError("mechanism", got, expected, hint)
 
 
-def errors_of(scores: ScoresLike | None, n: int | None, weights: CandidateWeights | None) -> Errors:
+def errors_of(scores: ScoresLike | None, n: int | None, made: Mechanism) -> Errors:
     """The errors on `scores`, or on the worst of `n` scores; exactly one of them is given. Weights say `n`, too."""
-    if weights is not None and scores is None:
-        if n is not None and positive_count(n, "n") != len(weights):
-            raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
-        return WorstErrors(len(weights), weights)
-    if n is None:
-        if scores is None:
+    weights: CandidateWeights | None = getattr(made, "weights", None)
+    if scores is None:
+        known = len(weights) if n is None and weights is not None else n
+        if known is None:
             hint = "Without public scores, give the number of candidates."
             raise InvalidParameterError("scores", None, "public or synthetic scores, or n", hint)
-        return ErrorsOnScores.of(scores, weights)
-    if scores is not None:
+        return WorstErrors(made.worst_size(known, "n"))
+    if n is not None:
         raise InvalidParameterError("n", n, "scores or n, not both")
-    return WorstErrors(positive_count(n, "n", at_most=sys.maxsize))
+    gaps = made.gaps(scores)
+    with np.errstate(over="ignore"):
+        distances = np.ldexp(gaps.mantissa, gaps.exponent)
+    equal = np.zeros(distances.size)
+    return ErrorsOnScores(gaps, distances, (EXPONENTIAL if weights is None else weights).probabilities(equal))
 
 
 @dataclass(frozen=True)
@@ -72,43 +68,19 @@ class ErrorsOnScores:
     """Errors on one score vector, from exact probabilities. A candidate whose weight is 0 takes no part."""
 
     gaps: Gaps
-    below: Gaps
-    """How far those that take part are below the best of them."""
     distances: FloatArray
     """The same in the unit of the scores; infinite if they overflow a double."""
-    taking_part: NDArray[np.bool_]
     guess: FloatArray
     """Probabilities of a blind guess: those of the weights."""
 
-    @classmethod
-    def of(cls, scores: ScoresLike, weights: CandidateWeights | None) -> ErrorsOnScores:
-        """The errors on `scores`."""
-        found = finite_scores(scores)
-        if weights is None:
-            taking_part, guess = np.ones(found.size, np.bool_), np.full(found.size, 1.0 / found.size)
-        elif len(weights) != found.size:
-            raise unlike(found.size, len(weights))
-        else:
-            taking_part = weights.taking_part
-            logarithms = weights.logarithms[taking_part]
-            shares = np.exp(logarithms - logarithms.max())
-            guess = shares / shares.sum()
-        below = Gaps.below_best(found[taking_part])
-        with np.errstate(over="ignore"):
-            distances = np.ldexp(below.mantissa, below.exponent)
-        return cls(Gaps.below_best(found), below, distances, taking_part, guess)
-
     def expected(self, mechanism: Mechanism) -> float:
-        return self.below.mean(self._probabilities(mechanism))
+        return self.gaps.mean(mechanism.probabilities(self.gaps))
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
         """The smallest distance with ``Pr[error > distance] <= 1 - confidence`` on these scores: one of the gaps."""
-        beyond = np.cumsum(self._probabilities(mechanism)[self._farthest_first])
+        beyond = np.cumsum(mechanism.probabilities(self.gaps)[self._farthest_first])
         left_out = int(np.searchsorted(beyond, 1.0 - confidence, side="right"))
         return float(self.distances[self._farthest_first[min(left_out, beyond.size - 1)]])
-
-    def _probabilities(self, mechanism: Mechanism) -> FloatArray:
-        return mechanism.probabilities(self.gaps)[self.taking_part]
 
     @cached_property
     def _farthest_first(self) -> NDArray[np.intp]:
@@ -116,7 +88,7 @@ class ErrorsOnScores:
 
     def chance_beyond(self, distance: float, mechanism: Mechanism | None = None) -> float:
         """``Pr[error > distance]``, of the mechanism or of a blind guess."""
-        each = self.guess if mechanism is None else self._probabilities(mechanism)
+        each = self.guess if mechanism is None else mechanism.probabilities(self.gaps)
         return float(each[self.distances > distance].sum())
 
     def guessed(self, distance: float) -> float:
@@ -133,47 +105,35 @@ class ErrorsOnScores:
         return "" if self.farthest else "all scores are equal"
 
 
-def worst_expected_error(mechanism: Mechanism, n: int) -> float:
-    """The largest `expected_error` over vectors of `n` scores, one best and the others equal.
+def worst_expected_error(mechanism: Mechanism, size: float) -> float:
+    """The largest `expected_error` over vectors of so many scores (`Mechanism.worst_size`), one best and others equal.
 
     For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``; with
-    weights ``proofs/weighted_candidates.md``, claim 2.
+    weights ``proofs/weighted_candidates.md``, claim 3.
     """
-    weights = weights_of(mechanism)
-    if weights is None:
-        return mechanism.law.expected_error(n) * mechanism.scale if n > 1 else 0.0
-    if n != len(weights):
-        raise InvalidParameterError("n", n, f"{len(weights)}, the number of weights")
-    odds = weights.odds_against_lightest()
-    # theta odds / (e^theta + odds) is largest where theta = 1 + odds e^-theta, and is theta - 1 there.
-    low, high = 1.0, 2.0 + math.log1p(odds)
-    while high - low > 1e-14 * high:
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if middle < 1.0 + odds * math.exp(-middle) else (low, middle)
-    return (high - 1.0) * mechanism.scale
+    return mechanism.law.expected_error(size) * mechanism.scale if size > 1 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class WorstErrors:
-    """The largest errors over all vectors of `n` scores."""
+    """The largest errors over all vectors of so many scores: `Mechanism.worst_size`."""
 
-    n: int
-    weights: CandidateWeights | None = None
+    size: float
 
     def expected(self, mechanism: Mechanism) -> float:
-        return worst_expected_error(mechanism, self.n)
+        return worst_expected_error(mechanism, self.size)
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
-        return mechanism.error_bound(self.n, confidence)
+        return mechanism.worst_error(self.size, failure=1.0 - confidence, confidence=confidence)
 
     def guessed(self, _distance: float = 0.0) -> float:
         """The least probability with which a blind guess is the best candidate; 1 if there is one alone."""
-        return 1.0 / self.n if self.weights is None else 1.0 / (1.0 + self.weights.odds_against_lightest())
+        return 1.0 / self.size
 
     @property
     def constant(self) -> str:
         """Why the error does not depend on epsilon, if it does not."""
-        return "one candidate is always the best" if self.guessed() == 1.0 else ""
+        return "one candidate is always the best" if self.size == 1 else ""
 
 
 Errors = ErrorsOnScores | WorstErrors
@@ -216,7 +176,7 @@ def error_curve(
     array([8., 4.])
     """
     at = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n, weights_of(at(1.0)))
+    errors = errors_of(scores, n, at(1.0))
     mechanisms = [at(epsilon) for epsilon in checked_epsilons(epsilons)]
     if confidence is None:
         return np.array([errors.expected(each) for each in mechanisms])
@@ -288,7 +248,7 @@ def epsilon_for(
     0.541
     """
     at = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n, weights_of(at(1.0)))
+    errors = errors_of(scores, n, at(1.0))
     if expected_error is not None and (within is not None or confidence is not None):
         raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
     if expected_error is None and (within is None or confidence is None):
@@ -301,7 +261,7 @@ def epsilon_for(
         raise InvalidParameterError(name, target, "an error that depends on epsilon", hint)
     if confidence is None:
         if isinstance(errors, ErrorsOnScores):
-            blind, least = errors.below.mean(errors.guess), errors.farthest * _LEAST_CHANCE
+            blind, least = errors.gaps.mean(errors.guess), errors.farthest * _LEAST_CHANCE
             if not least <= target < blind:
                 hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
                 expected = f"a number > {least if target < least else 0.0:.3g} and < {blind:.6g}"

@@ -13,7 +13,7 @@ from dpselect.checks import delta_below_one, positive_count, positive_epsilon, p
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import explained
-from dpselect.planning.curves import MechanismKind, planned, weights_of, worst_expected_error
+from dpselect.planning.curves import MechanismKind, planned, worst_expected_error
 
 
 @explained
@@ -41,7 +41,7 @@ def worst_case_error(
     33.69
     """
     made = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)(epsilon)
-    return worst_expected_error(made, positive_count(n, "n", at_most=sys.maxsize))
+    return worst_expected_error(made, made.worst_size(n, "n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +79,15 @@ def worst_case_bounds(
     Bounds(lower=0.0, upper=0.0)
     """
     made = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)(epsilon)
-    n, weights = positive_count(n, "n", at_most=sys.maxsize), weights_of(made)
-    worst_expected_error(made, n)  # refuses a number that is not that of the weights
-    size = math.log(n) if weights is None else math.log1p(weights.odds_against_lightest())
-    upper = size
+    size = made.worst_size(n, "n")
+    upper = log_size = math.log(size)
     if made.law.name == "laplace" and n > 1:
         from scipy.special import digamma  # a harmonic number, up to a constant; half a second to load
 
         # The harmonic number minus ln 2, up to the tail of the sum.
         terms = min(n, 64)
         upper = math.fsum((1.0 - 0.5**k) / k for k in range(1, terms + 1)) + float(digamma(n + 1) - digamma(terms + 1))
-    return Bounds(made.scale * size / 4.0, made.scale * upper)
+    return Bounds(made.scale * log_size / 4.0, made.scale * upper)
 
 
 _HALVINGS = 200
