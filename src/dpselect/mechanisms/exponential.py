@@ -217,11 +217,3 @@ class ExponentialMechanism(Mechanism):
     def probabilities(self, gaps: Gaps) -> npt.NDArray[np.float64]:
         weights = self._weights
         return (self.law if weights is None else weights).probabilities(self.scaled(gaps))
-
-    def worst_size(self, n_candidates: int, name: str = "n_candidates") -> float:
-        n, weights = Mechanism.worst_size(self, n_candidates, name), self._weights
-        if weights is None:
-            return n
-        if n != len(weights):
-            raise InvalidParameterError(name, n_candidates, f"{len(weights)}, the number of weights")
-        return 1.0 + weights.odds_against_lightest()

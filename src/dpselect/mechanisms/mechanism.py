@@ -462,7 +462,12 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
 
     def worst_size(self, n_candidates: int, name: str = "n_candidates") -> float:
         """How many candidates of equal weight have errors as large as so many: weights, which say it, count as more."""
-        return positive_count(n_candidates, name, at_most=sys.maxsize)
+        n, weights = positive_count(n_candidates, name, at_most=sys.maxsize), getattr(self, "weights", None)
+        if weights is None:
+            return n
+        if n != len(weights):
+            raise InvalidParameterError(name, n, f"{len(weights)}, the number of weights")
+        return 1.0 + weights.odds_against_lightest()
 
     def worst_error(self, size: float, *, failure: float, confidence: float) -> float:
         """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
