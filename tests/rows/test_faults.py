@@ -38,7 +38,7 @@ BROKEN = {
     "delta": "frame._width",
     "iceberg": "frame.plain_batches",
     "arrow": "frame.plain_batches",
-    "batch": "frame.sliced",
+    "batch": "frame.first_of",
     "stranger": "frame.first_of",
     "eager-polars": "frame._batches",
     "pandas": "pandas_frame._batches",

@@ -23,7 +23,7 @@ from dpselect.rows.arrow import PIECE_BYTES, plain_batches
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.scan import LONG, LONG_UNIT, Cell, short_units
 from dpselect.summaries import CandidateKind
-from tests.rows.tables import count, gather, opened
+from tests.rows.tables import Opened, count, gather, opened
 from tests.slow import SLOW
 
 MEASURE = """
@@ -188,16 +188,22 @@ def test_every_question_finds_what_is_long(tmp_path: Path, monkeypatch: pytest.M
     assert answers() == found
 
 
+def pieces(table: Opened) -> list[pa.Table]:
+    """What is written out of all columns at once."""
+    read = table.table.source.batches(table.table.columns)
+    return [pa.table({column.name: array for column, array in batch.items()}) for batch in read]
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["object", "string[python]", "string[pyarrow]", "category"])
 def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
     long = "z" * (1 << 20)
     frame = pd.DataFrame({"unit": range(60), "value": pd.Series([long] * 58 + [None, "x"]).astype(dtype)})
     table = opened(frame)
-    batches = list(table.table.source.batches(table.table.columns, lambda rows: None))
+    batches = pieces(table)
     assert sum(batch.num_rows for batch in batches) == 60
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
-    found = [value for batch in batches for value in batch.column(1).to_pylist()]
+    found = [value for batch in batches for value in batch.column("value").to_pylist()]
     assert found == [long] * 58 + [None, "x"]
 
 
@@ -215,8 +221,8 @@ def test_categories_are_written_out_in_pieces(dtype: Any) -> None:
     else:
         frame = pl.DataFrame({"unit": range(61), "value": pl.Series([*texts, None], dtype=dtype)})
     table = opened(frame)
-    batches = list(table.table.source.batches(table.table.columns, lambda rows: None))
-    assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None]
+    batches = pieces(table)
+    assert [text for batch in batches for text in batch.column("value").to_pylist()] == [*texts, None]
     assert len(batches) > 3
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
 
@@ -233,13 +239,13 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
     pq.write_table(pa.table({"unit": [7] * rows, "value": ["z" * longest] * rows}), path)
     read: list[int] = []
 
-    def watched(arrays: list[Any], *others: Any) -> Any:
-        read.append(sum(array.nbytes for array in arrays))
-        return plain_batches(arrays, *others)
+    def watched(batch: pa.RecordBatch, *others: Any) -> Any:
+        read.append(batch.nbytes)
+        return plain_batches(batch, *others)
 
     monkeypatch.setattr(library_files, "plain_batches", watched)
     table = opened(str(path))
-    written = [batch.nbytes for batch in table.table.source.batches(table.table.columns, lambda rows: None)]
+    written = [batch.nbytes for batch in pieces(table)]
     assert sum(written) > rows * longest
     assert max(written) < 2 * PIECE_BYTES
     assert (max(read) < 2 * PIECE_BYTES) is looked_up

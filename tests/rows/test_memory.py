@@ -74,7 +74,8 @@ def test_long_text_that_is_stored_once_is_written_out_in_pieces(type_: pa.DataTy
     if not pa.types.is_binary(type_):
         assert count(pa.table({"unit": range(103), "value": texts}), ["x", "y", LONG]) == [1, 1, 100]
     column = Column("value", Holds.BYTES if pa.types.is_binary(type_) else Holds.TEXT)
-    parts = [batch.column(0) for batch in plain_batches([texts], [column], ["value"])]
+    batch = pa.RecordBatch.from_arrays([texts], ["value"])
+    parts = [part for (part,) in plain_batches(batch, [column])]
     assert [each for part in parts for each in part.to_pylist()] == texts.to_pylist()
     assert max(map(len, parts[:-1])) == PIECE_BYTES // len(LONG)
 

@@ -5,7 +5,7 @@ Arrow has no type stubs, so here alone it is imported, as `Any`, when something 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -107,14 +107,6 @@ def taken(rows: Any, names: Sequence[str]) -> list[Any]:
     return found
 
 
-def sliced(batches: Iterable[RecordBatch], names: Sequence[str]) -> Iterator[list[Array]]:
-    """Some columns of batches, as `taken` has them, at most `BATCH_ROWS` rows at a time."""
-    for batch in batches:
-        found = taken(batch, names)
-        for start in range(0, batch.num_rows, BATCH_ROWS):
-            yield [each.slice(start, BATCH_ROWS) for each in found]
-
-
 def computed(function: str, *columns: Array, options: Any = None) -> Array:
     """The result of one of Arrow's functions, as `pc` has it, which takes a tenth of a second to import."""
     return _kernels.call_function(function, list(columns), options)
@@ -205,15 +197,17 @@ def decimal_text(column: Array) -> Array:
 PIECE_BYTES = 1 << 24  # the most bytes of text written out at once, unless one row has more
 
 
-def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Sequence[str]) -> Iterator[RecordBatch]:
-    """Batches, with these names, of converted columns: equally long arrays, one for each of `columns`.
+def plain_batches(batch: RecordBatch, columns: Sequence[Column]) -> Iterator[list[Array]]:
+    """Some columns of a batch, as `taken` has them, converted; at most `BATCH_ROWS` rows at a time.
 
-    The text of each takes at most `PIECE_BYTES`. One that is stored once, for very many rows, could exceed all memory.
+    The text of these takes at most `PIECE_BYTES`. One that is stored once, for very many rows, could exceed all memory.
     """
-    for start, end in cuts(np.sum([_lengths(each) for each in arrays], axis=0)):
-        both = zip(arrays, columns, strict=True)
-        found = [plain(array.slice(start, end - start), column.holds) for array, column in both]
-        yield pa.RecordBatch.from_arrays(found, names=list(names))
+    found = taken(batch, [column.name for column in columns])
+    for first in range(0, batch.num_rows, BATCH_ROWS):
+        arrays = [each.slice(first, BATCH_ROWS) for each in found]
+        for start, end in cuts(np.sum([_lengths(each) for each in arrays], axis=0)):
+            both = zip(arrays, columns, strict=True)
+            yield [plain(array.slice(start, end - start), column.holds) for array, column in both]
 
 
 def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

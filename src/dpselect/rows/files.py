@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
-from dpselect.rows.arrow import RecordBatch, pa
+from dpselect.rows.arrow import Array, pa
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
 from dpselect.rows.lines import COMPRESSIONS, File, Skipped, blocks_of, first_bytes, ignored, line_and_rest, opened
 from dpselect.rows.scan import LINE, Source
@@ -263,12 +263,10 @@ class FileSource(Source):
 
     Attributes:
         files, kind: where they are, with the columns that each had when it was opened; and the kind of all of them.
-        skipped: called with the numbers of lines that cannot be read.
     """
 
     files: tuple[File, ...]
     kind: FileKind
-    skipped: Skipped = ignored
 
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
@@ -304,10 +302,6 @@ class FileSource(Source):
         """Bytes, as they are stored."""
         return sum(os.path.getsize(file.path) for file in self.files)
 
-    def counting(self, skipped: Skipped) -> FileSource:
-        """See `Source`."""
-        return replace(self, skipped=skipped)
-
     def place(self, row: int) -> str:
         """See `Source`. Rows of a workbook have no place: those that are blank are not counted."""
         if not self.has_lines:
@@ -323,7 +317,9 @@ class FileSource(Source):
                 read.append(line_and_rest(text, number - 1)[0])
         return read
 
-    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+    def batches(
+        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
+    ) -> Iterator[dict[Column, Array]]:
         """The rows of one file after another."""
         for file in self.files:
             above = {Column(name, Holds.ANYTHING): pa.scalar(value, pa.large_string()) for name, value in file.above}
@@ -333,11 +329,9 @@ class FileSource(Source):
                 # Of a workbook a change is found while the rows are read.
                 if self.kind is not FileKind.EXCEL and file != self.kind.reader.described(file):
                     raise EOFError
-                for read in self.kind.reader.rows(file, asked, advance, self.skipped if LINE in columns else None):
-                    arrays = dict(zip([*asked, LINE], read, strict=False))
-                    arrays |= {column: pa.repeat(value, len(read[0])) for column, value in above.items()}
-                    names = list(map(str, range(len(columns))))
-                    yield pa.RecordBatch.from_arrays([arrays[column] for column in columns], names)
+                for read in self.kind.reader.rows(file, asked, advance, skipped if LINE in columns else None):
+                    repeated = {column: pa.repeat(value, len(read[0])) for column, value in above.items()}
+                    yield dict(zip([*asked, LINE], read, strict=False)) | repeated
 
 
 def _together(files: Sequence[File]) -> tuple[Column, ...]:

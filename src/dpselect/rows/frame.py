@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from dpselect.errors import InvalidDataError, Shown, describe, import_extra
 from dpselect.rows.arrow import (
     BATCH_ROWS,
+    Array,
     RecordBatch,
     columns_of,
     first_of,
@@ -25,9 +26,9 @@ from dpselect.rows.arrow import (
     pa,
     pc,
     plain_batches,
-    sliced,
 )
 from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
+from dpselect.rows.lines import Skipped, ignored
 from dpselect.rows.scan import Source, quoted
 
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
@@ -62,7 +63,6 @@ class Frame(Source):
     Attributes:
         now: describes the rows as they are when it is called, and reads just these. Both may raise anything.
         rows: how many there are; 0: not known before the end.
-        known_as: its id and its version, by which a ledger tells it from others; empty: it has none.
         hint, expected: what to do if the library cannot answer, and what errors expect of it.
         hint_of: how to convert a column if its type does not fit a question.
     """
@@ -70,7 +70,6 @@ class Frame(Source):
     columns: tuple[Column, ...] = field(init=False)
     now: Callable[[], Now]
     rows: Callable[[], int] = field(default=lambda: 0, kw_only=True)
-    known_as: Callable[[], str] = field(default=lambda: "", kw_only=True)
     hint: str = field(default="", kw_only=True)
     expected: str = field(default="a table that can be read to its end", kw_only=True)
     hint_of: Callable[[Column], str] = field(default=lambda _: "", kw_only=True)
@@ -83,33 +82,29 @@ class Frame(Source):
             self, "columns", tuple(replace(each, hint=self.hint_of(each)) for each in columns_of(schema))
         )
 
-    @property
-    def origin(self) -> str:
-        """See `Source`."""
-        return self.known_as() or self.shown
-
     def size(self) -> int:
         """Rows."""
         return self.rows()
 
-    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+    def batches(
+        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
+    ) -> Iterator[dict[Column, Array]]:
         """See `Source`.
 
         The columns have to have the types that they had when the frame was opened: if one has another type now, a row
         may decide how the others are read. Other columns may come, go and change.
         """
-        names = [column.name for column in columns]
         with self._reading():
             schema, read = self.now()
             if not set(columns) <= set(columns_of(schema)):
                 raise changed(self.shown)
-            for batch in read(first_of(schema, names)):
+            for batch in read(first_of(schema, [column.name for column in columns])):
                 found = {each.name: each.holds for each in columns_of(batch.schema)}
                 if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
                     raise changed(self.shown)
-                for arrays in sliced([batch], names):
+                for arrays in plain_batches(batch, columns):
                     advance(len(arrays[0]))
-                    yield from plain_batches(arrays, columns, [str(at) for at in range(len(columns))])
+                    yield dict(zip(columns, arrays, strict=True))
 
     def _reading(self) -> TranslatedErrors:
         return reading(self.shown, hint=self.hint, expected=self.expected)
@@ -228,16 +223,16 @@ def of_delta(given: Any) -> Frame:
         dataset = table.to_pyarrow_dataset()
         return dataset.schema, lambda names: _of_files(dataset, names, shown)
 
-    def known_as() -> str:
-        return "" if is_folder else f"<Delta table {given.metadata().id}, version {given.version()}>"
-
     def hint_of(column: Column) -> str:
         return _NOT_TEXT if column.holds is Holds.OTHER else ""
 
     is_folder, expected = isinstance(given, str), "a table that deltalake can read"  # a folder names itself
     shown = repr(given) if is_folder else "<Delta table>"
-    name = None if is_folder else unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
-    return Frame(shown, now, known_as=known_as, table_name=name, hint=_DELTA, expected=expected, hint_of=hint_of)
+    named = dict[str, Any]()
+    if not is_folder:
+        named["origin"] = f"<Delta table {given.metadata().id}, version {given.version()}>"
+        named["table_name"] = unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
+    return Frame(shown, now, hint=_DELTA, expected=expected, hint_of=hint_of, **named)
 
 
 def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatch]:
@@ -275,16 +270,14 @@ def of_iceberg(table: Any) -> Frame:
 
         return table.schema().as_arrow(), read
 
-    def known_as() -> str:
-        return f"<Iceberg table {table.metadata.table_uuid}, snapshot {table.metadata.current_snapshot_id}>"
-
     def rows() -> int:
         return sum(task.file.record_count for task in table.scan().plan_files())  # also those that were deleted since
 
     name, expected = table.name(), "a table that pyiceberg can read"
     called = None if name[0] == "static-table" else ".".join(name)  # opened by the path of its metadata, which follows
-    shown, hint = "<Iceberg table>", _ICEBERG
-    return Frame(shown, now, rows=rows, known_as=known_as, table_name=called, hint=hint, expected=expected)
+    origin = f"<Iceberg table {table.metadata.table_uuid}, snapshot {table.metadata.current_snapshot_id}>"
+    about: dict[str, Any] = {"origin": origin, "table_name": called, "hint": _ICEBERG, "expected": expected}
+    return Frame("<Iceberg table>", now, rows=rows, **about)
 
 
 _READERS: dict[tuple[str, str], Callable[[Any], Frame]] = {

@@ -84,8 +84,7 @@ def rows(
         batches = _of_statistics(file, names) if ending in _STATISTICS else _of_others(path, names)
     for batch, share in batches:
         advance(int(share * size))
-        for arrays in arrow.sliced([batch], names):
-            yield from (each.columns for each in plain_batches(arrays, columns, names))
+        yield from plain_batches(batch, columns)
 
 
 def _ending(path: str) -> str:

@@ -27,7 +27,6 @@ from dpselect.rows.columns import Column, Holds, TranslatedErrors, candidate_kin
 from dpselect.rows.duckdb import Embedded
 from dpselect.rows.files import FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
-from dpselect.rows.lines import ignored
 from dpselect.rows.scan import LINE, Source
 from dpselect.rows.statements import Engine
 from dpselect.summaries import CandidateKind, candidate_kind
@@ -81,23 +80,6 @@ def open_table(
     raise InvalidDataError("source", Shown(describe(source)), expected, hint)
 
 
-def origin_of(source: object, opened: Engine | None, *, table: object = None) -> str:
-    """The identity of a table, as far as it is known without reading it; None was opened if there is no such file yet.
-
-    The real path of a file or a glob; a server's URL without its password, and the name of the table; the id and the
-    version of a table of deltalake or pyiceberg; otherwise the kind of table. A ledger compares it to recognise a
-    question that was asked before.
-    """
-    if is_server(source):
-        return table_name(str(source), _checked_name(table))
-    if (paths := paths_of(source)) is not None:
-        real = sorted(os.path.realpath(path) for path in paths)
-        return real[0] if isinstance(source, str | Path) else repr(real)
-    if opened is None:
-        return ""
-    return opened.source.origin if isinstance(opened, Embedded) else opened.shown
-
-
 def _checked_name(table: object) -> str:
     if isinstance(table, str) and table and "\0" not in table:
         return table
@@ -110,35 +92,45 @@ def is_server(source: object) -> bool:
     return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
 
 
-def what_was_opened(source: object, opened: Engine, *, table: object = None, name: object = None) -> dict[str, Any]:
-    """The names of files without folders, or the name of a table, or the kind of a frame; and the columns' hash.
+def identity_of(
+    source: object, opened: Engine | None, *, table: object = None, name: object = None
+) -> tuple[str, dict[str, Any]]:
+    """What a ledger and what certificates call a table, as far as it is known without reading a row.
 
-    Of a glob it is the last part of the pattern, because the name of a file that only a glob found might be a person's.
-    JSON lines have no hash: their columns are the keys of the first person's line. Else it is the SHA-256 of a JSON
-    list with the name of each column, and what it holds, as a pair of texts: without blanks and in ASCII. The caller
-    may want it to be called by another `name`.
+    A ledger recognises a question that was asked before by the real path of a file or a glob; a server's URL without
+    its password, and the name of the table; the id and the version of a table of deltalake or pyiceberg; otherwise the
+    kind of table. None was opened if there is no such file yet.
+
+    Certificates have the names of files without folders, or the name of a table, or the kind of a frame; and the
+    columns' hash. Of a glob it is the last part of the pattern, because the name of a file that only a glob found might
+    be a person's. JSON lines have no hash: their columns are the keys of the first person's line. Else it is the
+    SHA-256 of a JSON list with the name of each column, and what it holds, as a pair of texts: without blanks and in
+    ASCII. The caller may want it to be called by another `name`.
     """
-    named: dict[str, Any]
     held = opened.source if isinstance(opened, Embedded) else None
+    shown, named = "" if opened is None else opened.shown, dict[str, Any]()
+    origin = held.origin or shown if held is not None else shown
     if is_server(source):
-        named = {"table": str(table)}
+        origin, named["table"] = table_name(str(source), _checked_name(table)), str(table)
     elif (paths := paths_of(source)) is not None:
-        named = {"files": [_valid(os.path.basename(os.path.normpath(path))) for path in paths]}
+        real = sorted(os.path.realpath(path) for path in paths)
+        origin = real[0] if isinstance(source, str | Path) else repr(real)
+        named["files"] = [_valid(os.path.basename(os.path.normpath(path))) for path in paths]
     elif held is not None and held.table_name:
-        named = {"table": _valid(held.table_name)}
+        named["table"] = _valid(held.table_name)
     else:
-        named = {"frame": opened.shown.strip("<>")}
-    if held is None or held.has_header:
+        named["frame"] = shown.strip("<>")
+    if opened is not None and (held is None or held.has_header):
         columns = [[column.name, column.holds.name.lower()] for column in opened.columns]
         named["schema"] = sha256(json.dumps(columns, separators=(",", ":")).encode()).hexdigest()
-    if name is None:
-        return named
-    if not isinstance(name, str):
-        raise InvalidParameterError("source_name", name, "text")
-    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or may_tell_password(name):
-        expected = f"printable text of at most {_LONGEST_NAME} characters, and no address of a server"
-        raise InvalidParameterError("source_name", Shown("<text>"), expected)
-    return {**named, "name": name}
+    if name is not None:
+        if not isinstance(name, str):
+            raise InvalidParameterError("source_name", name, "text")
+        if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or may_tell_password(name):
+            expected = f"printable text of at most {_LONGEST_NAME} characters, and no address of a server"
+            raise InvalidParameterError("source_name", Shown("<text>"), expected)
+        named["name"] = name
+    return origin, named
 
 
 def _valid(name: str) -> str:
@@ -219,7 +211,7 @@ def _opened(source: Any, column: str) -> Source:
 def _rows_of_values(held: Source, named: Column) -> dict[Any, int]:
     """The first line or row with each value, by its number; of None: of those that have none."""
     left_out, found = list[int](), dict[Any, int]()
-    for read in held.counting(left_out.extend).numbered([named, LINE], ignored):
+    for read in held.numbered([named, LINE], skipped=left_out.extend):
         for value, at in zip(read[named].to_pylist(), read[LINE].to_pylist(), strict=True):
             is_missing = value != value or (named.holds is Holds.ANYTHING and not (value or "").strip())
             found.setdefault(None if is_missing else value, at)

@@ -21,6 +21,7 @@ from dpselect.errors import InvalidCandidatesError, SelectionError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.rows.arrow import ARROW_TYPES, Array, RecordBatch, computed, matches, of_numpy, pa, pc, pq
 from dpselect.rows.columns import Column, Holds, reading
+from dpselect.rows.lines import Skipped, ignored
 from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -48,6 +49,7 @@ class Source(ABC):
         has_lines: whether the rows have numbers of lines, in the column `LINE`.
         table_name: what a table with a name of its own is called, without folders.
         parquet: the Parquet files that hold the rows, each with the schema that it had when it was opened.
+        origin: by which a ledger tells it from others, if it is a table with an identity of its own.
     """
 
     shown: str
@@ -57,39 +59,35 @@ class Source(ABC):
     has_lines: bool = field(default=False, kw_only=True)
     table_name: str | None = field(default=None, kw_only=True)
     parquet: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
-
-    @property
-    def origin(self) -> str:
-        """By which a ledger tells it from others."""
-        return self.shown
+    origin: str = field(default="", kw_only=True)
 
     def size(self) -> int:
         """The amount to read, in the same unit as `advance` of `batches`; 0: not known before the end."""
         return 0
 
     @abstractmethod
-    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """The rows, in batches of these columns in this order, each of its type in `ARROW_TYPES`.
+    def batches(
+        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
+    ) -> Iterator[dict[Column, Array]]:
+        """The rows in batches, with these columns at least, each of its type in `ARROW_TYPES`.
 
-        `advance` is called with the amount read since the last call.
+        `advance` is called with the amount read since the last call, and `skipped`, where `LINE` is asked for, with the
+        numbers of lines that are left out since then, blank ones aside.
 
         Raises:
             SelectionError: reading failed. The message quotes no row.
         """
 
-    def numbered(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[dict[Column, Array]]:
-        """The columns of each batch, of which `LINE` may be one."""
-        asked, row = [each for each in columns if each != LINE or self.has_lines], 0
-        for batch in self.batches(asked, advance):
-            read = dict(zip(asked, batch.columns, strict=True))
-            if len(asked) < len(columns):
-                first, row = row, row + int(batch.num_rows)
+    def numbered(
+        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
+    ) -> Iterator[dict[Column, Array]]:
+        """The same; `LINE` may be one of the columns, whatever the source."""
+        row = 0
+        for read in self.batches([each for each in columns if each != LINE or self.has_lines], advance, skipped):
+            if LINE in columns and not self.has_lines:
+                first, row = row, row + len(next(iter(read.values())))
                 read[LINE] = of_numpy(np.arange(first, row))
             yield read
-
-    def counting(self, skipped: Callable[[list[int]], None]) -> Source:
-        """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
-        return self
 
     def place(self, row: int) -> str:
         """Where a row stands, such as ``line 7``, by its number in the column `LINE`, or else counted from 0."""
@@ -155,13 +153,19 @@ class Scan:
     """
 
     def __init__(
-        self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
+        self,
+        source: Source,
+        cells: Mapping[str, Cell],
+        *,
+        format: Format | None = None,
+        kept: bool = False,
+        skipped: Skipped = ignored,
     ) -> None:
         self.cells, self.kept, self.shown = dict(cells), kept, source.shown
         self._sources = {name: each.of or each for name, (each, *_) in cells.items()}
         self._read = list(dict.fromkeys(self._sources.values()))
         self.failure: SelectionError | None = None
-        self._source, self._format = source, format
+        self._source, self._format, self._skipped = source, format, skipped
         self._done, self._reported, self._stopped = 0, 0.0, False
         self._total: int | None = None
         columns = [cell.column for cell in cells.values() if cell.column != LINE]
@@ -218,7 +222,7 @@ class Scan:
     def _batches(self) -> Iterator[RecordBatch]:
         try:
             with reading(self.shown, hint=""):
-                for read in self._source.numbered(self._read, self._advance):
+                for read in self._source.numbered(self._read, self._advance, self._skipped):
                     if self._stopped:
                         return
                     yield pa.RecordBatch.from_pydict(

@@ -30,7 +30,7 @@ class Rows:
     Args:
         engine: what holds the rows. None if questions are only planned: then any name is a column, of missing values,
             which fit all.
-        origin: the name of the table in a ledger; see `dpselect.rows.opening.origin_of`.
+        origin: the name of the table in a ledger; see `dpselect.rows.opening.identity_of`.
         unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
         format: how cells of text are written, if that was declared; of an engine it is known.

@@ -19,7 +19,7 @@ from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.wording import html_table
 from dpselect.rows.files import paths_of
-from dpselect.rows.opening import open_table, origin_of, what_was_opened
+from dpselect.rows.opening import identity_of, open_table
 from dpselect.rows.table import Rows
 from dpselect.session.asking import Asking, PlainQuestions, planner
 from dpselect.session.paying import Forecast, Spending, TableQuestion
@@ -102,8 +102,7 @@ class Dataset(PlainQuestions):
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         format = declared(format)
         opened = open_table(source, table=table, memory_limit=most, format=format)
-        origin = origin_of(source, opened, table=table)
-        named = what_was_opened(source, opened, table=table, name=source_name)
+        origin, named = identity_of(source, opened, table=table, name=source_name)
         self._rows = Rows(opened, origin=origin, unit=unit, progress=progress, format=format, named=named)
 
     def ask(self, questions: Iterable[Mapping[str, Any]]) -> list[Release[Any]]:
@@ -206,7 +205,7 @@ class DryRun(Asking, of="DryRun", returns=Forecast):
         said = declared(format)
         self.unchecked = _unchecked(source)
         opened = None if self.unchecked else open_table(source, table=table, format=said)
-        origin = origin_of(source, opened, table=table)
+        origin, _ = identity_of(source, opened, table=table)
         self._rows = Rows(opened, origin=origin, unit=unit, format=said)
 
     if TYPE_CHECKING:

@@ -221,8 +221,8 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
     if column.holds in _REFUSED:
         hint = column.hint or "Convert it first, for example to numbers or text."
         raise InvalidDataError("groups", Shown(f"<{column.holds}>"), "identifiers: numbers, text or bytes", hint)
-    batches = found.batches(found.columns, lambda _: None)
-    return chain.from_iterable(batch.column(0).to_pylist() for batch in batches), found.size()
+    batches = found.batches(found.columns)
+    return chain.from_iterable(batch[column].to_pylist() for batch in batches), found.size()
 
 
 def _place(name: object, known: dict[Hashable, int]) -> int:

@@ -176,7 +176,8 @@ def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:
 
 def _read(source: Source, of: Callable[[Array], NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
     """The only column of `source`, read batch by batch."""
-    parts = (of(batch.column(0)) for batch in source.batches(source.columns, lambda _: None))
+    (column,) = source.columns
+    parts = (of(batch[column]) for batch in source.batches(source.columns))
     return np.concatenate([np.empty(0, dtype), *parts])
 
 
