@@ -109,7 +109,7 @@ def test_a_connection_that_breaks_while_the_columns_are_looked_up(
         connection.close()
         connection.execute(f"SELECT * FROM {source}")
 
-    monkeypatch.setattr(postgres, "columns_of_table", broken)
+    monkeypatch.setattr(postgres, "types_of", broken)
     with pytest.raises(TableUnavailableError) as caught:
         opened(placed[0], table=placed[1])
     expected = "table at postgresql://postgres@/postgres: the connection broke before the answer arrived."

@@ -49,7 +49,7 @@ def test_a_view_that_is_replaced_by_one_of_other_types_is_refused_whatever_its_r
     put(unit=unit, value=value)
     frame = remote.table("given").select("*")
     table = opened(frame)
-    columns = (table.column("unit"), table.column("value"))
+    columns = {table.column(name): name for name in ("unit", "value")}
     assert count(table, [7, 8]) == [2, 1]
     put(unit=unit, value=pa.array([8, 8, 8]))
     assert count(table, [7, 8]) == [0, 3]  # a name means the rows that are there now

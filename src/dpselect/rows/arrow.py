@@ -240,7 +240,9 @@ def plain(column: Array, holds: Holds) -> Array:
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if isinstance(column, pa.DictionaryArray):
-        column = _decoded(column)
+        values = column.dictionary  # Arrow cannot decode dictionaries of views
+        is_view = pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type)
+        column = values.cast(ARROW_TYPES[holds]).take(column.indices) if is_view else column.dictionary_decode()
     if holds is Holds.TEXT:
         return valid_text(column)
     if holds is Holds.TIMES:
@@ -262,12 +264,3 @@ def dates_of(stamps: Array) -> Array:
     at = stamps.cast(pa.int64())
     inside = pc.and_(pc.greater_equal(at, low), pc.less(at, high))
     return pc.if_else(inside, stamps, pa.scalar(None, stamps.type)).cast(pa.date32(), safe=False)
-
-
-def _decoded(column: Array) -> Array:
-    """The values of a dictionary array; Arrow cannot decode dictionaries of views."""
-    values = column.dictionary
-    if pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type):
-        wide = pa.large_string() if pa.types.is_string_view(values.type) else pa.large_binary()
-        return values.cast(wide).take(column.indices)
-    return column.dictionary_decode()

@@ -81,11 +81,6 @@ class Column:
     of: Column | None = None
 
     @property
-    def as_dates(self) -> Column:
-        """The column as one of dates, if it holds timestamps; else itself."""
-        return replace(self, holds=Holds.DATES, of=self) if self.stamp else self
-
-    @property
     def shown(self) -> str:
         """What sentences call it."""
         return EACH_ROW if self.each_row else self.name

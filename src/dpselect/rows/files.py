@@ -281,10 +281,12 @@ class FileSource(Source):
         (kind,) = kinds
         if kind is FileKind.TAB_SEPARATED:
             declared = replace(declared, delimiter=declared.delimiter or "\t")
+        size = 0
         for file in given:
             file = replace(file, declared=declared, before=len(files) * _LINES)
             with reading_file(kind, file.shown):
                 files.append(kind.reader.described(file))
+                size += os.path.getsize(file.path)
         inside = _together(files)
         if all(column.holds is Holds.UNLIKE for column in inside):
             raise refused("files with columns, one of them in common")
@@ -293,14 +295,10 @@ class FileSource(Source):
             hint = "The names of the folders and the files have a column in common."
             raise refused("columns with different names", hint)
         about: dict[str, Any] = {"listed": kind.has_types}  # else the names in the first line may be a person's row
-        about |= {"has_header": kind is not FileKind.JSON_LINES, "has_lines": kind.has_lines}
+        about |= {"has_header": kind is not FileKind.JSON_LINES, "has_lines": kind.has_lines, "size": size}
         if kind is FileKind.PARQUET:
             about["parquet"] = tuple((file.path, file.schema) for file in files)
         return cls(shown, columns, tuple(files), kind, **about)
-
-    def size(self) -> int:
-        """Bytes, as they are stored."""
-        return sum(os.path.getsize(file.path) for file in self.files)
 
     def place(self, row: int) -> str:
         """See `Source`. Rows of a workbook have no place: those that are blank are not counted."""

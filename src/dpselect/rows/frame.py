@@ -62,14 +62,12 @@ class Frame(Source):
 
     Attributes:
         now: describes the rows as they are when it is called, and reads just these. Both may raise anything.
-        rows: how many there are; 0: not known before the end.
         hint, expected: what to do if the library cannot answer, and what errors expect of it.
         hint_of: how to convert a column if its type does not fit a question.
     """
 
     columns: tuple[Column, ...] = field(init=False)
     now: Callable[[], Now]
-    rows: Callable[[], int] = field(default=lambda: 0, kw_only=True)
     hint: str = field(default="", kw_only=True)
     expected: str = field(default="a table that can be read to its end", kw_only=True)
     hint_of: Callable[[Column], str] = field(default=lambda _: "", kw_only=True)
@@ -81,10 +79,6 @@ class Frame(Source):
         object.__setattr__(
             self, "columns", tuple(replace(each, hint=self.hint_of(each)) for each in columns_of(schema))
         )
-
-    def size(self) -> int:
-        """Rows."""
-        return self.rows()
 
     def batches(
         self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
@@ -112,11 +106,8 @@ class Frame(Source):
 
 def of_table(table: Any, shown: str) -> Frame:
     """A table in memory, read without a copy of the whole."""
-
-    def now() -> Now:
-        return table.schema, lambda names: table.select(names).to_batches(max_chunksize=BATCH_ROWS)
-
-    return Frame(shown, now, rows=lambda: table.num_rows)
+    now: Now = table.schema, lambda names: table.select(names).to_batches(max_chunksize=BATCH_ROWS)
+    return Frame(shown, lambda: now, size=table.num_rows)
 
 
 def of_polars(frame: Any) -> Frame:
@@ -139,7 +130,7 @@ def of_polars(frame: Any) -> Frame:
 
     if is_lazy:
         return Frame("<polars LazyFrame>", now, hint=ASK)
-    return Frame("<polars DataFrame>", now, rows=lambda: frame.height)
+    return Frame("<polars DataFrame>", now, size=frame.height)
 
 
 def _type_in_arrow(empty: Any) -> Any:
@@ -270,14 +261,13 @@ def of_iceberg(table: Any) -> Frame:
 
         return table.schema().as_arrow(), read
 
-    def rows() -> int:
-        return sum(task.file.record_count for task in table.scan().plan_files())  # also those that were deleted since
-
     name, expected = table.name(), "a table that pyiceberg can read"
     called = None if name[0] == "static-table" else ".".join(name)  # opened by the path of its metadata, which follows
     origin = f"<Iceberg table {table.metadata.table_uuid}, snapshot {table.metadata.current_snapshot_id}>"
+    snapshot = table.current_snapshot()
+    size = int((snapshot and snapshot.summary and snapshot.summary["total-records"]) or 0)
     about: dict[str, Any] = {"origin": origin, "table_name": called, "hint": _ICEBERG, "expected": expected}
-    return Frame("<Iceberg table>", now, rows=rows, **about)
+    return Frame("<Iceberg table>", now, size=size, **about)
 
 
 _READERS: dict[tuple[str, str], Callable[[Any], Frame]] = {
@@ -347,7 +337,7 @@ def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None
     Anything with the Arrow C interface is read once. Errors name the `argument` that it was given in.
 
     >>> column = single_columns(pa.array([2**53 + 1, None]), argument="y")
-    >>> column.columns[0].holds, column.size()
+    >>> column.columns[0].holds, column.size
     (<Holds.INTEGERS: 'whole numbers'>, 2)
     """
     if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):

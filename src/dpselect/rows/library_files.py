@@ -81,7 +81,7 @@ def rows(
     if ending == ".parquet":
         batches = _of_parquet(path, columns)
     else:
-        batches = _of_statistics(file, names) if ending in _STATISTICS else _of_others(path, names)
+        batches = _of_statistics(file, names) if ending in _STATISTICS else _of_others(file, names)
     for batch, share in batches:
         advance(int(share * size))
         yield from plain_batches(batch, columns)
@@ -91,22 +91,22 @@ def _ending(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
-def _opened(file: Any, path: str, **options: Any) -> Any:
+def _opened(file: Any, path: str, options: Any = None) -> Any:
     """A reader of an Arrow or an ORC file."""
-    return import_module("pyarrow.orc").ORCFile(file) if _ending(path) == ".orc" else pa.ipc.open_file(file, **options)
+    is_orc = _ending(path) == ".orc"
+    return import_module("pyarrow.orc").ORCFile(file) if is_orc else pa.ipc.open_file(file, options=options)
 
 
-def _of_others(path: str, names: Sequence[str]) -> Batches:
-    with pa.OSFile(path) as file:
-        held = _opened(file, path)
-        first = arrow.first_of(held.schema, names)
-        if _ending(path) == ".orc":
+def _of_others(file: File, names: Sequence[str]) -> Batches:
+    first = arrow.first_of(file.schema, names)
+    places = sorted(file.schema.get_field_index(name) for name in first)
+    with pa.OSFile(file.path) as opened:
+        held = _opened(opened, file.path, pa.ipc.IpcReadOptions(included_fields=places))
+        if _ending(file.path) == ".orc":
             # A name with a point in it would be taken for a path into a nested column.
             wanted = None if any("." in name for name in first) else first
             number, read = held.nstripes, partial(held.read_stripe, columns=wanted)
         else:
-            places = sorted(held.schema.get_field_index(name) for name in first)
-            held = _opened(file, path, options=pa.ipc.IpcReadOptions(included_fields=places))
             number, read = held.num_record_batches, held.get_batch
         for at in range(number):
             batch = read(at)

@@ -39,7 +39,7 @@ def of_pandas(frame: Any) -> Frame:
     shown = "<pandas DataFrame>"
     check_names(list(frame.columns), shown=shown)
     hints = dict(zip(frame.columns, map(_hint, frame.columns, frame.dtypes), strict=True))
-    return Frame(shown, now, rows=lambda: len(frame), hint_of=lambda column: hints.get(column.name, ""))
+    return Frame(shown, now, size=len(frame), hint_of=lambda column: hints.get(column.name, ""))
 
 
 def of_numpy_array(values: NDArray[Any]) -> Frame:
@@ -51,7 +51,7 @@ def of_numpy_array(values: NDArray[Any]) -> Frame:
         schema = pa.schema([("values", _way(values.dtype)[0])])
         return schema, lambda _: (pa.RecordBatch.from_arrays([each], names=["values"]) for each in chunks)
 
-    return Frame("<array>", now, rows=lambda: len(values))
+    return Frame("<array>", now, size=len(values))
 
 
 def _batches(names: list[str], asked: Sequence[Any]) -> Iterator[RecordBatch]:

@@ -75,9 +75,6 @@ class PostgreSQL(Dialect):
         return f"CASE WHEN abs({number}) < {small} THEN 0.0 ELSE {near} END"
 
 
-Types = Mapping[Column, int]
-"""The columns in the server's order, with the server's number of each type; for a domain, of its base type."""
-
 _TYPES = {
     Holds.INTEGERS: "int2 int4 int8",
     Holds.TEXT: "text varchar bpchar char name uuid macaddr macaddr8 citext",
@@ -106,22 +103,15 @@ FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
 """Which of the words above a type is read as. Those of two extensions may be in any schema."""
 
 
-def columns_of_table(connection: Any, source: str, names: Sequence[str]) -> Types:
-    """The columns of what SQL calls `source`, by their names."""
-    numbers = _types_of(connection, source, names)
-    known = {word: holds for holds, words in _TYPES.items() for word in words.split()}
-    held = {number: known.get(word, Holds.OTHER) for number, word in connection.execute(_KNOWN, [numbers])}
-    return {Column(name, held[number]): number for name, number in zip(names, numbers, strict=True)}
-
-
-def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
+def check_unchanged(connection: Any, source: str, types: Mapping[str, int], shown: str) -> None:
     """Refuse a table if the `types` of its columns have changed; they cannot until the transaction ends."""
     with TranslatedErrors(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
-        if _types_of(connection, source, [column.name for column in types]) != list(types.values()):
+        if types_of(connection, source, [*types]) != [*types.values()]:
             raise changed(shown)
 
 
-def _types_of(connection: Any, source: str, names: Sequence[str]) -> list[int]:
+def types_of(connection: Any, source: str, names: Sequence[str]) -> list[int]:
+    """The server's numbers of the types of columns; for a domain, of its base type."""
     # The server locks the table before it describes a query. One of its catalogue might show an older state.
     described = connection.execute(f"SELECT {', '.join(map(quoted, names))} FROM {source} LIMIT 0").description
     return [column.type_code for column in described]
@@ -155,8 +145,10 @@ class PostgresTable(Engine):
                     raise PermissionError
                 check_names(names, shown=self.shown)
                 self.source = ".".join(map(quoted, found))
-                self.types = columns_of_table(connection, self.source, names)
-        self.columns = tuple(self.types)
+                self.types = dict(zip(names, types_of(connection, self.source, names), strict=True))
+                known = {word: holds for holds, words in _TYPES.items() for word in words.split()}
+                words = dict[int, str](connection.execute(_KNOWN, [[*self.types.values()]]))
+        self.columns = tuple(Column(name, known.get(words[type_], Holds.OTHER)) for name, type_ in self.types.items())
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, over one state of the table."""
@@ -173,7 +165,8 @@ class PostgresTable(Engine):
             # Whether text in another encoding arrives, and is equal to other text, is up to a row.
             expected = f"columns that are not text, because the encoding of the database is {encoding}"
             raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
-        check_unchanged(connection, self.source, {each: self.types[each] for each in columns}, self.shown)
+        types = {each.name: self.types[each.name] for each in columns}
+        check_unchanged(connection, self.source, types, self.shown)
         read = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in columns.items())
         front, lists = "", dict[str, list[Any]]()
         for name, listed in statement.tables.items():

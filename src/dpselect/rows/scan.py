@@ -50,6 +50,7 @@ class Source(ABC):
         table_name: what a table with a name of its own is called, without folders.
         parquet: the Parquet files that hold the rows, each with the schema that it had when it was opened.
         origin: by which a ledger tells it from others, if it is a table with an identity of its own.
+        size: the amount to read, in the same unit as `advance` of `batches`; 0: not known when it was opened.
     """
 
     shown: str
@@ -60,10 +61,7 @@ class Source(ABC):
     table_name: str | None = field(default=None, kw_only=True)
     parquet: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
-
-    def size(self) -> int:
-        """The amount to read, in the same unit as `advance` of `batches`; 0: not known before the end."""
-        return 0
+    size: int = field(default=0, kw_only=True)
 
     @abstractmethod
     def batches(
@@ -167,7 +165,6 @@ class Scan:
         self.failure: SelectionError | None = None
         self._source, self._format, self._skipped = source, format, skipped
         self._done, self._reported, self._stopped = 0, 0.0, False
-        self._total: int | None = None
         columns = [cell.column for cell in cells.values() if cell.column != LINE]
         are_plain = all(each.of is None and each.holds in _ENGINE_TYPES for each in columns)
         are_told_apart = len({each.name.casefold() for each in source.columns}) == len(source.columns)
@@ -179,12 +176,13 @@ class Scan:
         if self.paths:
             kind = "TABLE" if self.kept else "VIEW"
             connection.execute(f"CREATE TEMP {kind} rows AS {self._of_files(connection)}")
-        elif self.kept:
-            connection.register("stream", self.reader())
+            return
+        fields = [(name, ARROW_TYPES[cell.column.holds]) for name, cell in self.cells.items()]
+        stream = pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
+        connection.register("stream" if self.kept else "rows", stream)
+        if self.kept:
             connection.execute("CREATE TEMP TABLE rows AS SELECT * FROM stream")
             connection.unregister("stream")
-        else:
-            connection.register("rows", self.reader())
 
     def _of_files(self, connection: Connection) -> str:
         files = f"[{', '.join(map(literal, self.paths))}]"
@@ -205,19 +203,12 @@ class Scan:
         if self.paths:
             self._reported = max(self._reported, min(1.0, connection.query_progress() / 100))
             return self._reported
-        if self._total is None:
-            with reading(self.shown, hint=""):
-                self._total = self._source.size()
-        return min(1.0, self._done / self._total) if self._total else 1.0
+        total = self._source.size
+        return min(1.0, self._done / total) if total else 1.0
 
     def stop(self) -> None:
         """Stop a stream at the next batch; else it is enough to interrupt the engine."""
         self._stopped = True
-
-    def reader(self) -> Any:
-        """The stream."""
-        fields = [(name, ARROW_TYPES[cell.column.holds]) for name, cell in self.cells.items()]
-        return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from secrets import token_hex
@@ -88,9 +88,7 @@ class SparkFrame(Engine):
 
     def _answer(self, statement: Statement) -> Found:
         columns, cells = named_cells(statement.reads)
-        session = self.frame.sparkSession
-        read = self._as_opened([*columns])
-        read = read.select(*(_cell(self.frame, each).alias(name) for each, name in columns.items()))
+        session, read = self.frame.sparkSession, self._as_opened(columns)
         mark = f"dpselect_{token_hex(8)}"  # others in this session may ask at the same time
         try:
             read.createOrReplaceTempView(f"{mark}_cells")
@@ -106,20 +104,21 @@ class SparkFrame(Engine):
                 session.catalog.dropTempView(f"{mark}_{name}")
         return dict(zip(found.column_names, found.columns, strict=True))
 
-    def _as_opened(self, asked: Sequence[Column]) -> Any:
-        """The frame, if the columns asked for have the types that they had when it was opened."""
-        if not type(self.frame).__module__.startswith("pyspark.sql.connect."):  # a classic frame never changes
-            return self.frame
-        if not set(asked) <= set(_columns_in(self.frame.select("*"))):  # a frame remembers its schema
+    def _as_opened(self, names: Mapping[Column, str]) -> Any:
+        """Some columns under other names, if they have the types that they had when the frame was opened."""
+        module = type(self.frame).__module__
+        may_change = module.startswith("pyspark.sql.connect.")  # a classic frame never changes
+        if may_change and not set(names) <= set(_columns_in(self.frame.select("*"))):  # a frame remembers its schema
             raise changed(self.shown)
-        functions = _functions(self.frame)
-        kept: list[Any] = []
-        for column in asked:
-            cell = _cell(self.frame, column)
-            if column.holds in _TYPES:  # a type that changes later leaves only nulls, so that no row decides
+        # Spark Connect has its own functions, and one process may use both.
+        functions = import_module(f"{module.rpartition('.')[0].removesuffix('.classic')}.functions")
+        kept = list[Any]()
+        for column, name in names.items():
+            cell = functions.col("`" + column.name.replace("`", "``") + "`")
+            if may_change and column.holds in _TYPES:  # a type that changes later leaves only nulls: no row decides
                 same = f"^({_TYPES[column.holds].replace(' ', '|')})([^a-z_]|$)"
-                cell = functions.when(functions.typeof(cell).rlike(same), cell).alias(column.name)
-            kept.append(cell)
+                cell = functions.when(functions.typeof(cell).rlike(same), cell)
+            kept.append(cell.alias(name))
         return self.frame.select(*kept)
 
 
@@ -142,16 +141,6 @@ def _columns_in(frame: Any) -> tuple[Column, ...]:
         held = known.get(re.split("[(< ]", type_)[0], Holds.OTHER)
         found.append(Column(name, held, wide=held is Holds.DECIMALS and type_.endswith(",0)")))
     return tuple(found)
-
-
-def _cell(frame: Any, column: Column) -> Any:
-    """The cell of `column`, whatever its name is."""
-    return _functions(frame).col("`" + column.name.replace("`", "``") + "`")
-
-
-def _functions(frame: Any) -> Any:
-    """The functions for columns of `frame`. Spark Connect has its own, and one process may use both."""
-    return import_module(f"{type(frame).__module__.rpartition('.')[0].removesuffix('.classic')}.functions")
 
 
 @contextmanager

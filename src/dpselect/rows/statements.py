@@ -184,54 +184,41 @@ def is_interval(listed: PublicCandidates) -> bool:
 
 def statement_of(asked: Lookup) -> Statement:
     """The statement that finds what is asked, and bounds what each unit contributes."""
-    groups, reads, parts = asked.groups, dict[str, RowValue](who=Unit(asked.unit)), list[str]()
+    groups, number, most, kind = asked.groups, 1, None, PLACE
+    reads, keys = dict[str, RowValue](who=Unit(asked.unit)), list[str]()
     if asked.part is not None:
-        reads["part"], parts = asked.part, ["part"]
+        reads["part"], keys = asked.part, ["part"]
+
+    def totals(found: Found) -> list[list[Any]]:
+        return [[*map(summaries.CandidateTotals, _tabulated(found, groups, number))]]
+
+    def units(found: Found) -> list[list[Any]]:
+        return [_tabulated(found, groups, 1)[:, 0].tolist()]
+
+    def names(found: Found) -> list[list[Any]]:
+        values, counts = found["what"], np.array(found["number"], np.int64)
+        taken = [(values.take(some) if groups > 1 else values, some) for some in _of_groups(found, groups)]
+        return [[summaries.NameCounts(few, counts[some], kind=kind) for few, some in taken]]
+
     match asked.scan:
         case CountsOf(candidates, most):
+            reads["what"], keys, summary = Value(asked.column, candidates.kind, candidates), [*keys, "what"], totals
             number = len(candidates.values)
             most = None if most is None or most >= number else most
-            reads["what"] = Value(asked.column, candidates.kind, candidates)
-            return Statement(
-                reads=reads,
-                body=partial(_counted, asked, [*parts, "what"], most, PLACE),
-                summary=lambda found: [[*map(summaries.CandidateTotals, _tabulated(found, groups, number))]],
-                places=_places(asked, groups, number, most),
-                is_one=most == 1,
-            )
         case PublicCondition(candidates, _, is_date, between):
+            summary = units
             if candidates is not None:
                 reads["what"] = Value(asked.column, candidates.kind, candidates)
             if (column := asked.number) is not None:
                 reads["number"] = Number(column, is_date) if between is None else Within(column, *between)
-            return Statement(
-                reads=reads,
-                body=partial(_counted, asked, parts, None, PLACE),
-                summary=lambda found: [_tabulated(found, groups, 1)[:, 0].tolist()],
-                places=_places(asked, groups, 1, None),
-            )
         case NamesOf(kind, most):
-            reads["what"] = Value(asked.column, kind)
-
-            def names(found: Found) -> list[list[Any]]:
-                values, counts = found["what"], np.array(found["number"], np.int64)
-                taken = [(values.take(some) if groups > 1 else values, some) for some in _of_groups(found, groups)]
-                return [[summaries.NameCounts(few, counts[some], kind=kind) for few, some in taken]]
-
-            return Statement(
-                reads=reads, body=partial(_counted, asked, [*parts, "what"], most, kind), summary=names, named=True
-            )
+            reads["what"], keys, summary = Value(asked.column, kind), [*keys, "what"], names
         case TotalsOf(clip, candidates):
             reads["added"] = amount = Amount(asked.number or asked.column, clip.scale, clip.lower, clip.upper)
-            keys, places = parts, 1
             if candidates is not None:
-                reads["what"], keys = Value(asked.column, candidates.kind, candidates), [*parts, "what"]
-                places = len(candidates.values)
-            return Statement(
-                reads=reads,
-                body=partial(_summed, asked, keys, amount),
-                summary=lambda found: [[*map(summaries.CandidateTotals, _tabulated(found, groups, places))]],
-            )
+                reads["what"], keys = Value(asked.column, candidates.kind, candidates), [*keys, "what"]
+                number = len(candidates.values)
+            return Statement(reads=reads, body=partial(_summed, asked, keys, amount), summary=totals)
         case ValuesIn(domain, most):
             reads["what"] = Number(asked.number or asked.column, domain.dated)
             about: dict[str, Any] = {"domain": domain, "max_rows_per_unit": most}
@@ -240,7 +227,17 @@ def statement_of(asked: Lookup) -> Statement:
                 numbers = np.asarray(found["value"], np.float64)
                 return [[summaries.UnitValues(numbers[some], **about) for some in _of_groups(found, groups)]]
 
-            return Statement(reads=reads, body=partial(_gathered, asked, parts, asked.scan), summary=values)
+            return Statement(reads=reads, body=partial(_gathered, asked, keys, asked.scan), summary=values)
+    named, apart = summary is names, asked.part is not None and (asked.chooses or asked.part.parts or most == 1)
+    few = groups * number <= MOST_PLACES and most in (None, 1) and not named and not apart
+    return Statement(
+        reads=reads,
+        body=partial(_counted, asked, keys, most, kind),
+        summary=summary,
+        named=named,
+        places=(groups, number) if few else None,
+        is_one=most == 1,
+    )
 
 
 def _counted(
@@ -324,12 +321,6 @@ def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement
     """The same of those rows alone that meet the conditions. Proof: ``proofs/row_conditions.md``."""
     met = {f"{_CONDITION}{at}": each for at, each in enumerate(conditions)}
     return replace(statement, reads={**statement.reads, **met})
-
-
-def _places(asked: Lookup, groups: int, candidates: int, most: int | None) -> tuple[int, int] | None:
-    apart = asked.part is not None and (asked.chooses or asked.part.parts or most == 1)
-    few = groups * candidates <= MOST_PLACES and most in (None, 1) and not apart
-    return (groups, candidates) if few else None
 
 
 def batched(asked: Sequence[Statement]) -> list[tuple[list[int], Statement]]:

@@ -211,7 +211,8 @@ def _looked_at(engine: Engine | None, unit: object, format: Format | None) -> tu
     planned = Column("" if is_each_row(unit) else str(unit), Holds.NOTHING)
     found, listed = ((planned,), True) if engine is None else (engine.columns, engine.listed)
     as_dates = format is not None and format.as_date
-    known = {each.name: each.as_dates if as_dates else each for each in found}
+    read = (replace(each, holds=Holds.DATES, of=each) if as_dates and each.stamp else each for each in found)
+    known = {each.name: each for each in read}
     return columns.unit_of(found, unit, listed=listed), known
 
 

@@ -50,7 +50,7 @@ def _labelled(
     """The rows, the public labels, which of them each row has, and the names of the features; nothing is drawn."""
     table = numbers(X)
     labels = distinct_classes(estimator.classes)
-    classes = positions(y, labels, rows=table[0].size())
+    classes = positions(y, labels, rows=table[0].size)
     validate_data(estimator, X, skip_check_array=True)  # the names and the number of features
     return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table))
 

@@ -222,7 +222,7 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
         hint = column.hint or "Convert it first, for example to numbers or text."
         raise InvalidDataError("groups", Shown(f"<{column.holds}>"), "identifiers: numbers, text or bytes", hint)
     batches = found.batches(found.columns)
-    return chain.from_iterable(batch[column].to_pylist() for batch in batches), found.size()
+    return chain.from_iterable(batch[column].to_pylist() for batch in batches), found.size
 
 
 def _place(name: object, known: dict[Hashable, int]) -> int:

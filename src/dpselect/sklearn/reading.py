@@ -61,7 +61,7 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
     """Which of `classes` each row has, from 0, shape ``(rows,)``; -1: none of them."""
     listed = isinstance(require_labels(y), list | tuple)
     labels = [only(label) for label in y] if listed else column_of(y, "y", expected=LABELS)
-    if (len(labels) if isinstance(labels, list) else labels.size()) != rows:
+    if (len(labels) if isinstance(labels, list) else labels.size) != rows:
         raise InvalidDataError("y", Shown("<another length>"), "one label for each row of X")
     known = {label: place for place, label in enumerate(classes)}
     if isinstance(labels, list):
