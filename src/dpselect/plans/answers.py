@@ -36,6 +36,13 @@ Of = TypeVar("Of", covariant=True)
 _MOST_ROWS = 50
 """Of an answer in a report; the rest is in its certificate."""
 
+_RANKS = (
+    "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at most 20 of"
+    " the rows that are counted lie between the answer and the true one."
+)
+_UNCOUNTED = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
+"""What readers ask only of some answers, each once for the whole page."""
+
 ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
 
 
@@ -150,7 +157,10 @@ class Answers(OfQuestions[Release[Any]]):
             seeded="loud" * seeded,
             note=html_notes(self.note),
             answers="\n".join(_answer(name, each) for name, each in self.items()),
-            reading=html_notes(*_how_to_read(held)),
+            reading=html_notes(
+                _RANKS if any(each.error_unit == "ranks" for each in held) else "",
+                _UNCOUNTED if any(each.basis_missing for each in held) else "",
+            ),
             spent=_table([*spent], [*zip(*spent.values(), strict=True)]),
             account=_account(self.account, held),
             proofs=_proofs(held, self.epsilon),
@@ -183,10 +193,12 @@ def new_folder(folder: str | os.PathLike[str], *, own: str | None) -> Path:
     """
     if not isinstance(cast(object, folder), str | os.PathLike) or "\0" in str(folder):
         raise InvalidParameterError("out", folder, "the path of a folder")
-    place = Path(folder)
+    place, there = Path(folder), None
     held = place / CERTIFICATES
-    is_free = not any(os.path.exists(place / each) for each in (ANSWERS, REPORT))
-    if not (is_free and not (os.path.isdir(held) and any(held.iterdir()))) and (own is None or _plan_in(place) != own):
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        there = json.loads((place / ANSWERS).read_bytes())["plan"]
+    is_used = any(os.path.exists(place / each) for each in (ANSWERS, REPORT))
+    if (is_used or (os.path.isdir(held) and any(held.iterdir()))) and (own is None or there != own):
         expected = f"a folder without {ANSWERS}, {REPORT} and {CERTIFICATES} of another run or another plan"
         hint = "Nothing is overwritten. Without a ledger, asking again is another release, and costs as much again."
         raise InvalidParameterError("out", Shown(repr(str(place))), expected, hint)
@@ -198,12 +210,6 @@ def new_folder(folder: str | os.PathLike[str], *, own: str | None) -> Path:
     except OSError as failure:
         raise _unwritable(place, failure) from None
     return place
-
-
-def _plan_in(place: Path) -> object:
-    """The name of the plan whose answers are in a folder; None if they cannot be read."""
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        return json.loads((place / ANSWERS).read_bytes())["plan"]
 
 
 def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:
@@ -307,18 +313,6 @@ def _account(account: Account | None, releases: Iterable[Release[Any]]) -> str:
     return f'{html_notes(text)}<p class="small">{head}</p>'
 
 
-def _how_to_read(releases: Sequence[Release[Any]]) -> list[str]:
-    """What readers ask only of some answers, each once for the whole page."""
-    said: list[str] = []
-    if any(each.error_unit == "ranks" for each in releases):
-        text = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
-        said.append(f"{text} most 20 of the rows that are counted lie between the answer and the true one.")
-    if any(each.basis_missing for each in releases):
-        text = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
-        said.append(text)
-    return said
-
-
 def _proofs(releases: Sequence[Release[Any]], epsilon: float) -> str:
     """The pages that prove what is promised, with links if the package says where its documentation is."""
     pages = set[str]().union(*(each.proofs for each in releases))
@@ -327,10 +321,7 @@ def _proofs(releases: Sequence[Release[Any]], epsilon: float) -> str:
     if sum(Fraction(each.epsilon) for each in releases) > Fraction(epsilon):
         pages.add("proofs/ledger.md")  # which proves what an account accepts together
     urls = dict(each.split(", ", 1) for each in metadata("dpselect").get_all("Project-URL") or [])
-    site = urls.get("Documentation", "").rstrip("/")
-    items = ""
-    for each in sorted(pages):
-        name = f"<code>{escape(each)}</code>"
-        link = f'<a href="{escape(site)}/{escape(each.removesuffix(".md"))}.html">{name}</a>'
-        items += f"<li>{link if site else name}</li>"
-    return items
+    form = "<li><code>{0}.md</code></li>"
+    if site := escape(urls.get("Documentation", "").rstrip("/")):
+        form = f'<li><a href="{site}/{{0}}.html"><code>{{0}}.md</code></a></li>'
+    return "".join(form.format(escape(each.removesuffix(".md"))) for each in sorted(pages))

@@ -6,27 +6,23 @@ Everything here follows from public arguments: no row is read.
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
-from dpselect import public
 from dpselect.accounting.filter import Cost, Limits
 from dpselect.checks import fraction_up, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.ledger.accounts import epsilon_left
 from dpselect.plans.answers import OfQuestions
-from dpselect.questions.query import Query
 from dpselect.questions.wording import bound_shown, cost_shown, html_table, rounded_up, scope, text_table
 from dpselect.questions.words import as_text
-from dpselect.session.asking import PlainQuestions, rows_of
-from dpselect.session.dataset import ASK, arguments_of, check_described
-from dpselect.session.paying import Forecast
+from dpselect.session.dataset import check_described
+from dpselect.session.paying import Forecast, TableQuestion
 
 BUDGET_KEYS = ("share", "epsilon", "within")
 """At most one of them says which part of the budget a question gets."""
@@ -34,69 +30,32 @@ BUDGET_KEYS = ("share", "epsilon", "within")
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 
 _NAME = re.compile(r"[\w-]{1,60}")
-_IS_RANGE = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedQuestion:
-    """A question of a plan: its method, its arguments but those of `GIVEN_BY_PLAN`, and at most one budget key."""
-
-    name: str
-    method: str
-    arguments: Mapping[str, Any]
-    share: float | None = None
-    epsilon: float | None = None
-    within: float | None = None
-
-    @property
-    def place(self) -> str:
-        """Where errors find it."""
-        return f"questions.{self.name}"
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether it says its epsilon, or what it has to reach."""
-        return self.epsilon is not None or self.within is not None
-
-    @classmethod
-    def of(cls, name: object, described: object) -> PlannedQuestion:
-        """The question that a table of the file describes."""
+def described(questions: object) -> dict[str, dict[str, Any]]:
+    """The questions of a plan, by name: what the table of each says, with at most one of `BUDGET_KEYS`."""
+    is_table = isinstance(questions, Mapping)
+    given = cast("Mapping[object, object]", questions) if is_table else dict[object, object]()
+    if not given:
+        hint = "Each has a name: [questions.typical_age] in a file."
+        raise InvalidParameterError("questions", Shown("<none>") if is_table else questions, "at least one", hint)
+    found = dict[str, dict[str, Any]]()
+    for name, keys in given.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            got = typed(name)
-            raise InvalidParameterError("questions", got, "names of letters, digits, - and _, of at most 60 characters")
+            expected = "names of letters, digits, - and _, of at most 60 characters"
+            raise InvalidParameterError("questions", typed(name), expected)
+        if name.casefold() in map(str.casefold, found):
+            expected = "names that differ by more than capitals"
+            hint = "Each has a file of its own, and some systems do not tell capitals apart."
+            raise InvalidParameterError("questions", Shown(repr(name)), expected, hint)
         place = f"questions.{name}"
-        method = check_described(described, place, other=BUDGET_KEYS, elsewhere=GIVEN_BY_PLAN)
-        held = cast("Mapping[str, Any]", described)
+        check_described(keys, place, other=BUDGET_KEYS, elsewhere=GIVEN_BY_PLAN)
+        held = dict(cast("Mapping[str, Any]", keys))
         stated = {key: _budget(held[key], key, f"{place}.{key}") for key in BUDGET_KEYS if key in held}
         if len(stated) > 1:
             raise InvalidParameterError(place, Shown(" and ".join(stated)), f"at most one of {', '.join(BUDGET_KEYS)}")
-        arguments = {key: value for key, value in held.items() if key not in (ASK, *BUDGET_KEYS)}
-        return cls(name=name, method=method, arguments=arguments, **stated)
-
-    def with_lists(self, table: PlainQuestions, source: object, folder: Path) -> PlannedQuestion:
-        """The question with lists in place of the texts that name them; their paths start from `folder`.
-
-        No list may come from the `source`, the table as the plan names it.
-        """
-        held = dict(self.arguments)
-        for key, each in arguments_of(self.method).items():
-            text: object = held.get(key)
-            if not each.names_members or not isinstance(text, str):
-                continue
-            if not text.startswith("@") and not _IS_RANGE.fullmatch(text):
-                expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
-                raise InvalidParameterError(f"{self.place}.{key}", typed(text), expected)
-            written = "@" + in_folder(text[1:], folder) if text.startswith("@") else text
-            private = source if isinstance(source, str) else ""
-            try:
-                held[key] = public.value_of(each, [written], held, rows_of(table).candidate_kinds, private=private)
-            except InvalidParameterError as error:
-                if error.name != key:
-                    raise
-                hint = "" if "--" in error.hint else error.hint  # which would name an option of the command line
-                hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
-                raise type(error)(f"{self.place}.{key}", typed(text), error.expected, hint) from None
-        return replace(self, arguments=held)
+        found[name] = held | stated
+    return found
 
 
 def _budget(value: object, key: str, name: str) -> float:
@@ -110,15 +69,15 @@ def _budget(value: object, key: str, name: str) -> float:
     return float(number)
 
 
-Planned = Callable[[PlannedQuestion, float], Query]
-"""What would be asked at an epsilon: its cost and its error bound."""
+Planned = Callable[[str, float], TableQuestion]
+"""What would be asked by the question of this name at an epsilon: its cost and its error bound."""
 
 _SMALLEST = 2.0**-20
 """Factor: nothing is made smaller than this, or larger than its inverse."""
 
 
 def divided(
-    questions: Sequence[PlannedQuestion], planned: Planned, *, epsilon: float, delta: float
+    questions: Mapping[str, Mapping[str, Any]], planned: Planned, *, epsilon: float, delta: float
 ) -> tuple[Mapping[str, float], float, float]:
     """The epsilon of each question, and what all cost together, rounded up: at most the plan's epsilon and delta.
 
@@ -127,12 +86,12 @@ def divided(
 
     Proof: ``proofs/ledger.md``.
     """
-    limit, is_free = Fraction(epsilon), {each.name: not each.is_fixed for each in questions}
+    limit = Fraction(epsilon)
+    is_free = {name: "epsilon" not in each and "within" not in each for name, each in questions.items()}
 
     def costs(chosen: Mapping[str, float]) -> dict[str, float]:
         """What each question that has a part costs, with the number of units."""
-        asked = (each for each in questions if each.name in chosen)
-        return {each.name: planned(each, chosen[each.name]).terms.epsilon for each in asked}
+        return {name: planned(name, chosen[name]).asked.terms.epsilon for name in questions if name in chosen}
 
     def cost(chosen: Mapping[str, float]) -> Fraction:
         return sum(map(Fraction, costs(chosen).values()), Fraction(0))
@@ -140,34 +99,36 @@ def divided(
     def needs(chosen: Mapping[str, float], between: str) -> str:
         return between.join(f"{name} {as_text(epsilon)}" for name, epsilon in costs(chosen).items())
 
-    deltas = sum((Fraction(planned(each, epsilon).event.delta) for each in questions), Fraction(0))
+    deltas = sum((Fraction(planned(name, epsilon).asked.event.delta) for name in questions), Fraction(0))
     if deltas > Fraction(delta):
         hint = "The plan's delta is at least the sum of its questions' deltas."
         raise InvalidParameterError("delta", delta, f"at least {fraction_up(deltas)!r}, for all questions", hint)
     account = Limits.new(epsilon=limit, delta=Fraction(delta), set_aside=deltas)
     is_composing = Fraction(delta) > deltas
 
-    shares = {each.name: Fraction(repr(each.share)) for each in questions if each.share is not None}
+    shares = {name: Fraction(repr(each["share"])) for name, each in questions.items() if "share" in each}
     if sum(shares.values()) > 1:
-        got = Shown(" + ".join(as_text(each.share) for each in questions if each.share is not None))
+        got = Shown(" + ".join(as_text(questions[name]["share"]) for name in shares))
         hint = "Shares are parts of the plan's epsilon."
         raise InvalidParameterError("share", got, "shares that add up to at most 1", hint)
-    chosen = {each.name: each.epsilon or _reaching(each, planned, epsilon) for each in questions if each.is_fixed}
-    chosen |= {each.name: _of_part(each, shares[each.name] * limit) for each in questions if each.share}
-    if silent := [each for each in questions if each.name not in chosen]:
+    chosen = {name: each["epsilon"] for name, each in questions.items() if "epsilon" in each}
+    chosen |= {name: _reaching(name, each, planned, epsilon) for name, each in questions.items() if "within" in each}
+    chosen |= {name: _of_part(name, questions[name], share * limit) for name, share in shares.items()}
+    if silent := [name for name in questions if name not in chosen]:
         left = limit - cost(chosen)
         if left <= 0 and is_composing:  # then the others may need less than their sum
             left = limit * (1 - sum(shares.values()))
         if left <= 0:
+            name = f"questions.{silent[0]}"
             hint = f"The others need all of epsilon = {as_text(epsilon)}: {needs(chosen, ', ')}."
-            raise InvalidParameterError(silent[0].place, Shown("<nothing left>"), "a part of the plan's epsilon", hint)
-        chosen |= {each.name: _of_part(each, left / len(silent)) for each in silent}
+            raise InvalidParameterError(name, Shown("<nothing left>"), "a part of the plan's epsilon", hint)
+        chosen |= {name: _of_part(name, questions[name], left / len(silent)) for name in silent}
     while limit < cost(chosen) < limit * _HARDLY and any(is_free.values()):  # rounding to doubles made it too much
         largest = max((name for name in chosen if is_free[name]), key=lambda name: chosen[name])
         chosen[largest] = math.nextafter(chosen[largest], 0)
 
     def total(chosen: Mapping[str, float]) -> Cost:
-        events = [planned(each, chosen[each.name]).event for each in questions]
+        events = [planned(name, chosen[name]).asked.event for name in questions]
         return account.charged(limit, account.nothing, events)[1]
 
     def accepts(parts: Mapping[str, float]) -> bool:
@@ -178,7 +139,7 @@ def divided(
 
     fits = cost(chosen) <= limit
     if is_composing and (factor := _largest(lambda factor: accepts(scaled(factor)))):
-        rounded = scaled(factor, partial(_in_few_digits, rounded=math.floor))
+        rounded = scaled(factor, partial(_in_few_digits, rounding=ROUND_FLOOR))
         grown = rounded if accepts(rounded) else scaled(factor)
         more = [part - chosen[name] for name, part in grown.items()]
         if not fits or min(more) >= 0.0 < max(more):
@@ -203,14 +164,14 @@ def _largest(accepts: Callable[[float], bool]) -> float:
     return yes
 
 
-def _of_part(question: PlannedQuestion, part: Fraction) -> float:
+def _of_part(name: str, question: Mapping[str, Any], part: Fraction) -> float:
     """The epsilon with which the question costs `part`, also with the number of units that it releases."""
-    usable: object = question.arguments.get("usable_epsilon")
+    usable: object = question.get("usable_epsilon")
     if not isinstance(usable, int | float) or not 0 < usable < math.inf:
         return float(part)  # if it is no number, the question refuses it
     if Fraction(usable) >= part:
         hint = f"The part of this question is epsilon = {float(part)!r}."
-        raise InvalidParameterError(f"{question.place}.usable_epsilon", usable, "less than its part", hint)
+        raise InvalidParameterError(f"questions.{name}.usable_epsilon", usable, "less than its part", hint)
     return float(part - Fraction(usable))
 
 
@@ -218,50 +179,33 @@ _HARDLY = 1 + Fraction(1, 10**12)
 """More than rounding adds."""
 
 
-def _reaching(question: PlannedQuestion, planned: Planned, epsilon: float) -> float:
+def _reaching(name: str, question: Mapping[str, Any], planned: Planned, epsilon: float) -> float:
     """The smallest epsilon, of a few digits, with which the error bound of the question is what it wants."""
-    wanted, name = question.within, f"{question.place}.within"
-    assert wanted is not None
+    place, wanted = f"questions.{name}.within", question["within"]
 
     def bound(at: float) -> float:
-        found = planned(question, at).terms.error_bound
+        found = planned(name, at).asked.terms.error_bound
         if found is None:
             hint = "Give its epsilon or share instead."
-            raise InvalidParameterError(name, wanted, "no wanted error, as no bound holds for all data here", hint)
+            raise InvalidParameterError(place, wanted, "no wanted error, as no bound holds for all data here", hint)
         return found
 
-    def reaches(at: float) -> bool:
-        return bound(at) <= wanted
-
-    if not reaches(epsilon):
+    if not bound(epsilon) <= wanted:
         least = rounded_up(bound(epsilon)) if math.isfinite(bound(epsilon)) else "infinity"
         hint = f"With all of epsilon = {as_text(epsilon)} it is {least}. Allow a larger error, or more epsilon."
-        raise InvalidParameterError(name, wanted, "an error that the plan's epsilon reaches", hint)
-    enough = epsilon / _largest(lambda factor: reaches(epsilon / factor))
-    rounded = _in_few_digits(enough, math.ceil)
-    return rounded if rounded <= epsilon and reaches(rounded) else enough
+        raise InvalidParameterError(place, wanted, "an error that the plan's epsilon reaches", hint)
+    enough = epsilon / _largest(lambda factor: bound(epsilon / factor) <= wanted)
+    rounded = _in_few_digits(enough, ROUND_CEILING)
+    return rounded if rounded <= epsilon and bound(rounded) <= wanted else enough
 
 
-def _in_few_digits(epsilon: float, rounded: Callable[[Fraction], int]) -> float:
+def _in_few_digits(epsilon: float, rounding: str) -> float:
     """A double of four digits: people read it.
 
-    >>> _in_few_digits(0.182399, math.floor), _in_few_digits(0.182312, math.ceil), _in_few_digits(0.5, math.ceil)
+    >>> _in_few_digits(0.182399, ROUND_FLOOR), _in_few_digits(0.182312, ROUND_CEILING), _in_few_digits(0.5, ROUND_FLOOR)
     (0.1823, 0.1824, 0.5)
     """
-    power = Fraction(10) ** (3 - math.floor(math.log10(epsilon)))
-    return float(rounded(Fraction(epsilon) * power) / power)
-
-
-def in_folder(path: str, folder: Path) -> str:
-    """A path that is not absolute, from `folder`; what is absolute, or the URL of a server, stays as it is.
-
-    >>> in_folder("people.csv", Path("/plans")), in_folder("sqlite:///budget.db", Path("/plans"))
-    ('/plans/people.csv', 'sqlite:////plans/budget.db')
-    """
-    scheme, separator, rest = path.partition("sqlite:///")
-    if separator and not scheme:
-        return separator + (rest if os.path.isabs(rest) else str(folder / rest))
-    return path if "://" in path else str(folder / path)
+    return float(Context(prec=4, rounding=rounding).create_decimal(epsilon))
 
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from dpselect import public
 from dpselect.checks import delta_below_one, positive_epsilon, text_of
-from dpselect.errors import ChargeRefusedError, InvalidDataError, InvalidParameterError, RequestReusedError, Shown
+from dpselect.errors import (
+    ChargeRefusedError,
+    InvalidDataError,
+    InvalidParameterError,
+    RequestReusedError,
+    Shown,
+    typed,
+)
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
 from dpselect.plans.answers import Answers, new_folder
-from dpselect.plans.division import PlanForecast, PlannedQuestion, divided, in_folder
+from dpselect.plans.division import BUDGET_KEYS, PlanForecast, described, divided
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
-from dpselect.questions.query import Query
-from dpselect.session.asking import PlainQuestions, planner
-from dpselect.session.dataset import Dataset, DryRun, check_keys, planned_by
-from dpselect.session.paying import Spending, TableQuestion
+from dpselect.session.asking import PlainQuestions, planner, rows_of
+from dpselect.session.dataset import ASK, Dataset, DryRun, arguments_of, check_keys, planned_by
+from dpselect.session.paying import Forecast, Spending, TableQuestion
 
-UNNAMED = "Answers"
-"""What a plan without a name is called."""
+_IS_RANGE = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
 
 
 @contextmanager
@@ -99,12 +106,11 @@ class Plan:
     memory_limit: str | int | None = None
     source_name: str | None = None
     _folder: Path = field(default=Path(), init=False)
-    _listed: tuple[PlannedQuestion, ...] = field(init=False)
     _spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
         self.epsilon, self.delta = positive_epsilon(self.epsilon), delta_below_one(self.delta)
-        self._listed, name = _described(self.questions), cast(object, self.name)
+        self.questions, name = described(self.questions), cast(object, self.name)
         if name is not None and not (isinstance(name, str) and 0 < len(name) <= 100 and name.isprintable()):
             raise InvalidParameterError("name", name, "a printable text of 1 to 100 characters")
         if self.ledger is not None and self.name is None:
@@ -149,8 +155,7 @@ class Plan:
         return plan
 
     def __repr__(self) -> str:
-        questions = ", ".join(each.name for each in self._listed)
-        return f"Plan(unit={self.unit!r}, epsilon={self.epsilon!r}, questions: {questions})"
+        return f"Plan(unit={self.unit!r}, epsilon={self.epsilon!r}, questions: {', '.join(self.questions)})"
 
     @_in_words_of_a_plan()
     def forecast(self) -> PlanForecast:
@@ -161,12 +166,13 @@ class Plan:
         """
         dry = DryRun(source=self.table, **self._about)
         asked, cost = self._settled(planner(dry))
-        nobody = Spending(None, None)
         plain: dict[str, Any] = {"unchecked": dry.unchecked, **cost}
         if (account := self._account()) is not None:
             plain |= {"account": account.name, "left": account.left}
             plain["stored"], plain["refused"] = self._looked_up(asked)
-        found = {name: nobody.forecast(replace(each, request=None)) for name, each in asked.items()}
+        found = {
+            name: Forecast(**each.asked.stated(column=each.column, unit=each.unit)) for name, each in asked.items()
+        }
         return PlanForecast(by_name=found, budget=self.epsilon, budget_delta=self.delta, **plain)
 
     @_in_words_of_a_plan()
@@ -193,7 +199,7 @@ class Plan:
         stored, _ = self._looked_up(asked)
         answers = Answers(
             by_name=dict(zip(asked, self._spending.answers([*asked.values()]), strict=True)),
-            name=self.name or UNNAMED,
+            name=self.name or "Answers",
             stored=stored,
             account=self._account(),
             **cost,
@@ -210,19 +216,39 @@ class Plan:
 
     def _settled(self, table: PlainQuestions) -> tuple[dict[str, TableQuestion], dict[str, float]]:
         """What is asked, each question with its lists and its epsilon; and the epsilon and delta of all together."""
-        questions = {each.name: each.with_lists(table, self.table, self._folder) for each in self._listed}
+        questions = {name: self._with_lists(table, name) for name in self.questions}
 
         @cache
         def planned(name: str, epsilon: float) -> TableQuestion:
-            question, request = questions[name], None if self.ledger is None else f"{self.name}/{name}"
-            given = {**question.arguments, "epsilon": epsilon, "request": request}
-            return planned_by(table, question.method, given, question.place)
+            given = {key: value for key, value in questions[name].items() if key not in (ASK, *BUDGET_KEYS)}
+            given |= {"epsilon": epsilon, "request": None if self.ledger is None else f"{self.name}/{name}"}
+            return planned_by(table, questions[name][ASK], given, f"questions.{name}")
 
-        def query(question: PlannedQuestion, epsilon: float) -> Query:
-            return planned(question.name, epsilon).asked
-
-        parts, epsilon, delta = divided([*questions.values()], query, epsilon=self.epsilon, delta=self.delta)
+        parts, epsilon, delta = divided(questions, planned, epsilon=self.epsilon, delta=self.delta)
         return {name: planned(name, parts[name]) for name in questions}, {"epsilon": epsilon, "delta": delta}
+
+    def _with_lists(self, table: PlainQuestions, name: str) -> dict[str, Any]:
+        """A question with lists in place of the texts that name them, none of which may come from the plan's table."""
+        held, private = dict(self.questions[name]), self.table if isinstance(self.table, str) else ""
+        for key, each in arguments_of(held[ASK]).items():
+            text: object = held.get(key)
+            if not each.names_members or not isinstance(text, str):
+                continue
+            place, written = f"questions.{name}.{key}", text
+            if text.startswith("@"):
+                written = "@" + in_folder(text[1:], self._folder)
+            elif not _IS_RANGE.fullmatch(text):
+                expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
+                raise InvalidParameterError(place, typed(text), expected)
+            try:
+                held[key] = public.value_of(each, [written], held, rows_of(table).candidate_kinds, private=private)
+            except InvalidParameterError as error:
+                if error.name != key:
+                    raise
+                hint = "" if "--" in error.hint else error.hint  # which would name an option of the command line
+                hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
+                raise type(error)(place, typed(text), error.expected, hint) from None
+        return held
 
     def _looked_up(self, asked: Mapping[str, TableQuestion]) -> tuple[dict[str, str], str]:
         """From when the answers are that the ledger has, and why it would refuse the others; nothing is charged."""
@@ -244,18 +270,16 @@ class Plan:
         return self.ledger.account(self.account) if isinstance(self.ledger, Ledger) and self.account else None
 
 
-def _described(questions: object) -> tuple[PlannedQuestion, ...]:
-    is_table = isinstance(questions, Mapping)
-    given = cast("Mapping[object, object]", questions) if is_table else dict[object, object]()
-    if not given:
-        hint = "Each has a name: [questions.typical_age] in a file."
-        raise InvalidParameterError("questions", Shown("<none>") if is_table else questions, "at least one", hint)
-    held = tuple(PlannedQuestion.of(*each) for each in given.items())
-    names = [each.name.casefold() for each in held]
-    if twice := [each.name for place, each in enumerate(held) if names[place] in names[:place]]:
-        hint = "Each has a file of its own, and some systems do not tell capitals apart."
-        raise InvalidParameterError("questions", Shown(repr(twice[0])), "names that differ by more than capitals", hint)
-    return held
+def in_folder(path: str, folder: Path) -> str:
+    """A path that is not absolute, from `folder`; what is absolute, or the URL of a server, stays as it is.
+
+    >>> in_folder("people.csv", Path("/plans")), in_folder("sqlite:///budget.db", Path("/plans"))
+    ('/plans/people.csv', 'sqlite:////plans/budget.db')
+    """
+    scheme, separator, rest = path.partition("sqlite:///")
+    if separator and not scheme:
+        return separator + (rest if os.path.isabs(rest) else str(folder / rest))
+    return path if "://" in path else str(folder / path)
 
 
 def _read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
