@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, arguments_of
 from dpselect.cli.commands import Command, Part, Parts, Table, of_function
-from dpselect.cli.process import printable_lines, refuse_unread, say, scan_progress, table
+from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
 from dpselect.privacy import Neighbours, Times
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from dpselect.arguments import Argument
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
-    from dpselect.session.dataset import Dataset
+    from dpselect.session.asking import Asking
     from dpselect.session.paying import Forecast
 
 _NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
-_REFUSED = 2  # exit status for bad input, and for a question that is or would be refused
 
 
 def ask(
@@ -65,29 +64,24 @@ def ask(
         quiet: Print only the answer, without a progress bar; with --dry-run, only epsilon.
         as_json: Print the certificate as JSON instead of a table.
     """
-    from dpselect.session.dataset import Dataset, reply
+    from dpselect.session.dataset import Dataset, DryRun, reply
 
     own = (*arguments_of(about), *OF_EVERY_QUESTION, *OF_VIEWS)
     alike: dict[str, Any] = {"unit": unit, "neighbours": neighbours, "table": table, "format": format_of(given)}
     alike |= {"ledger": ledger_of(ledger, anchor, if_read=True), "account": account}
-
-    def replied(data: Any) -> Any:
-        return reply(data, about.name, values_of(own, given, data, source=source))
-
     if dry_run:
-        from dpselect.session.dataset import DryRun
-
-        dry: Any = DryRun(source=source, **alike)
-        forecast = replied(dry)
+        dry = DryRun(source=source, **alike)
+        forecast = reply(dry, about.name, values_of(own, given, dry, source=source))
         if dry.unchecked:
             # The source is not quoted, as it may hold a password.
             say(f"{dry.unchecked}: computed from the arguments alone, no column is checked.")
         print(forecast.to_json() if as_json else forecast_shown(forecast, quiet=quiet))
-        return _REFUSED if forecast.fits is False else 0
+        return BAD_INPUT if forecast.fits is False else 0
     refuse_unread()  # also if nothing is charged, because reading may take long
     with scan_progress(wanted=not quiet) as progress:
         reading: dict[str, Any] = {"memory_limit": memory_limit, "source_name": source_name, "times": times}
-        release = replied(Dataset(source, progress=progress, **reading, **alike))
+        data = Dataset(source, progress=progress, **reading, **alike)
+        release = reply(data, about.name, values_of(own, given, data, source=source))
     print(release.to_json() if as_json else shown(release, quiet=quiet))
     if quiet and not as_json and (said := warning(release)):
         say(said)
@@ -155,7 +149,7 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
         if forecast.unchecked and (quiet or as_json):  # otherwise it is one of the sentences
             say(f"{forecast.unchecked}: computed from the arguments alone, no column is checked.")
         print(forecast.to_json() if as_json else printable_lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
-        return _REFUSED if forecast.fits is False else 0
+        return BAD_INPUT if forecast.fits is False else 0
     refuse_unread()
     folder = f"{Path(plan).stem}-answers" if out is None else out
     with scan_progress(wanted=not quiet) as progress:
@@ -214,7 +208,7 @@ def format_of(given: Mapping[str, Any]) -> Format:
     return Format(**{each.name: given[each.name] for each in WORDS})
 
 
-def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Dataset, *, source: str) -> dict[str, Any]:
+def values_of(options: Sequence[Argument], given: Mapping[str, Any], data: Asking, *, source: str) -> dict[str, Any]:
     """The values of options by name, with lists and conditions in place of their texts, of the types of the columns."""
     found: dict[str, Any] = {}
     for each in options:

@@ -1,5 +1,6 @@
 """Whether it is as claimed: a certificate, recomputed; a mechanism in Python, of which a refuting event is looked for;
-and this installation: which parts of dpselect work on this machine, and what to install for the others.
+a table, for its holder alone: its columns, and what a question would read of it, exactly; and this installation: which
+parts of dpselect work on this machine, and what to install for the others.
 """
 
 from __future__ import annotations
@@ -14,16 +15,21 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext, redirect_stdout, suppress
-from dataclasses import asdict
+from contextlib import nullcontext, redirect_stdout
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpselect import __version__
+from dpselect.arguments import OF_VIEWS, TYPES, Argument
 from dpselect.checks import did_you_mean, text_of
-from dpselect.cli.process import printable_lines
+from dpselect.cli.asking import GROUPS, OF_EVERY, format_of, shared, values_of
+from dpselect.cli.commands import Part, Parts, Table, option_name
+from dpselect.cli.process import printable_lines, say, scan_progress
 from dpselect.errors import InvalidParameterError, Shown, printable, typed
+from dpselect.formats import WORDS, declared
+from dpselect.questions.question import BY_NAME
 
 if TYPE_CHECKING:
     from dpselect.certificates.checking import Checked
@@ -42,12 +48,12 @@ def verify(certificate: str, *, ledger: str | None = None, as_json: bool = False
         certificate: File with what --json printed.
         ledger: Also look up its charge in this ledger.
     """
-    from dpselect.certificates.checking import verify as check
+    from dpselect.certificates import checking
     from dpselect.ledger import Ledger
 
     text = text_of(certificate, "certificate", "what --json printed", most=100)
     with nullcontext() if ledger is None else Ledger(ledger) as opened:
-        checked = check(text, ledger=opened)
+        checked = checking.verify(text, ledger=opened)
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": checked.release.delta, "charged": checked.charged}
         found |= {"error_bound": checked.error_bound, "question": checked.question, "value": checked.value}
@@ -153,6 +159,78 @@ def _found(module: object, name: str, argument: str, form: str = "") -> Any:
     raise InvalidParameterError(argument, typed(name), f"{form}a name in the module", did_you_mean(name, vars(module)))
 
 
+_BOUNDS = "Bounds of the question: two numbers, or the first and the last date."
+_KNOWN = {each.name: replace(each, default=None) for about in BY_NAME.values() for each in about.options()}
+_KNOWN["candidates"] = replace(_KNOWN["candidates"], may_be_one=True)
+_KNOWN["bounds"] = Argument("numbers or dates", _BOUNDS, "bounds", None)
+_TAKEN = tuple(_KNOWN.pop(name) for name in ("candidates", "between", "dates", "step", "clip", "bounds"))
+"""Options of questions that say which values are meant."""
+_READING = (*shared("memory_limit"), *WORDS)
+_OTHERS = [*_KNOWN.values(), *(each for each in OF_EVERY if each not in _READING and each.kind != "json")]
+_IGNORED = tuple(replace(each, kind="flag" if each.kind == "flag" else "any text", default=None) for each in _OTHERS)
+"""Options that change no row it reads: understood, so that only the word for the question is replaced."""
+_PARTS: Parts = {
+    Part.OF_QUESTION: (*_TAKEN, TYPES["candidates"]),
+    Part.OF_GROUPS: GROUPS,
+    Part.OF_ALL: _READING,
+    Part.UNSHOWN: _IGNORED,
+}
+
+
+def check(
+    source: Table,
+    column: Annotated[str, Argument("text", "Column of the question.")],
+    sum: Annotated[str | None, Argument("text", "For best-by: the column that it adds up.")] = None,
+    *,
+    unit: Annotated[str, Argument("text", "Column that identifies whom a row belongs to.")],
+    **given: Annotated[Any, _PARTS],
+) -> None:
+    """Count what a question would read of a table and what it would leave out, and why. For the holder only.
+
+    dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
+
+    The numbers are exact, not private: nothing is charged, and nothing is part of
+    a certificate. Without candidates and dates it is about numbers. Cells of the
+    table are shown: what is written to a file or a pipe, keep to yourself. Rows
+    on a server are not looked at.
+    """
+    import dpselect as dps
+    from dpselect.session.dataset import seen
+
+    reading = {name: given[name] for name in ("table", "memory_limit")}
+    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
+    values = values_of((*_TAKEN, *OF_VIEWS), given | {"column": column}, data, source=source)
+    view = seen(data, **{each.name: values.pop(each.name) for each in OF_VIEWS})
+    with scan_progress() as progress:
+        found = dps.check(view, column, sum=sum, progress=progress, **values)
+    _warn_in_a_pipe("It holds exact numbers and cells of the table")
+    print(found.as_options())
+    if ignored := [option_name(each) for each in _IGNORED if given[each.name]]:
+        say(f"check draws and charges nothing: {', '.join(ignored)} made no difference.")
+
+
+def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table"), *WORDS)}]) -> None:
+    """Show what the columns are called, and their types where the format has types.
+
+    dpselect columns adult.csv
+
+    For the holder only: a CSV file without a header line has somebody's row in the
+    first line.
+    """
+    from dpselect.questions.wording import text_table
+    from dpselect.rows.opening import open_table
+
+    found = open_table(source, table=given["table"], format=declared(format_of(given))).columns
+    _warn_in_a_pipe("Its first line may be somebody's row")
+    first, *others = [(printable(each.name), "" if each.holds is each.holds.ANYTHING else each.holds) for each in found]
+    print(text_table(first, others))
+
+
+def _warn_in_a_pipe(what: str) -> None:
+    if not sys.stdout.isatty():
+        say(f"the output is no terminal. {what}: keep it to yourself.")
+
+
 class Finding(NamedTuple):
     """One thing that works here, or does not; what was found or is missing, and what to do about it, if anything."""
 
@@ -186,10 +264,20 @@ def doctor(*, as_json: bool = False) -> int:
     Returns:
         0, or 1 if something that every question needs does not work. Missing extras are not a fault.
     """
+    from dpselect import Ledger, PermuteAndFlip
+    from dpselect.accounting import PureEvent
+
+    # The second candidate is better by more than any noise.
+    draws = PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select([0, 10**6]) == 1
+    with TemporaryDirectory() as folder, Ledger(f"sqlite:///{folder}/doctor.db") as ledger:
+        ledger.open_account("doctor", epsilon=1)
+        ledger.charge("doctor", PureEvent(epsilon=0.5))
+        keeps_count = ledger.remaining("doctor") == 0.5 and bool(ledger.verify())
     here = f"dpselect {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    broken = "Do not use this installation; please report it."
     needed = [
-        _own("drawing, from the operating system's randomness", here, works=_draws()),
-        _own("ledgers in a file", "SQLite, in Python's own library", works=_keeps_count()),
+        Finding("drawing, from the operating system's randomness", draws, here, "" if draws else broken),
+        Finding("ledgers in a file", keeps_count, "SQLite, in Python's own library", "" if keeps_count else broken),
         _libraries("frames and files", "duckdb pyarrow", "."),
     ]
     findings = [*needed, *(_libraries(*about, f"'.[{extra}]'") for extra, about in _EXTRAS.items())]
@@ -210,43 +298,19 @@ def doctor(*, as_json: bool = False) -> int:
     return int(bool(faults))
 
 
-def _own(what: str, found: str, *, works: bool) -> Finding:
-    return Finding(what, works, found, "" if works else "Do not use this installation; please report it.")
-
-
-def _draws() -> bool:
-    """Whether a draw has the outcome that is certain: the second candidate is better by more than any noise."""
-    from dpselect import PermuteAndFlip
-
-    return PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select([0, 10**6]) == 1
-
-
-def _keeps_count() -> bool:
-    from dpselect import Ledger
-    from dpselect.accounting import PureEvent
-
-    with TemporaryDirectory() as folder, Ledger(f"sqlite:///{folder}/doctor.db") as ledger:
-        ledger.open_account("doctor", epsilon=1)
-        ledger.charge("doctor", PureEvent(epsilon=0.5))
-        return ledger.remaining("doctor") == 0.5 and bool(ledger.verify())
-
-
 def _libraries(what: str, modules: str, install: str) -> Finding:
-    """Whether these can be imported, and what to install if not."""
-    names = modules.split()
-    packages = [_PACKAGES.get(each, each) for each in names]
-    if missing := [package for package, each in zip(packages, names, strict=True) if not _imports(each)]:
+    """Whether these can be imported, and what to install if not. A library may be installed and broken."""
+    packages, missing = {each: _PACKAGES.get(each, each) for each in modules.split()}, list[str]()
+    for name, package in packages.items():
+        try:
+            with redirect_stdout(io.StringIO()):  # some say at length what they miss
+                importlib.import_module(name)
+        except Exception:  # noqa: BLE001 - a library may raise anything
+            missing.append(package)
+    if missing:
         remedy = f"in a checkout of dpselect: {os.path.basename(sys.executable)} -m pip install {install}"
         return Finding(what, False, f"not installed: {', '.join(missing)}", remedy)
-    has_java = "pyspark" not in names or os.environ.get("JAVA_HOME") or shutil.which("java")
+    has_java = "pyspark" not in packages or os.environ.get("JAVA_HOME") or shutil.which("java")
     lack = "" if has_java else "no Java: install a JDK 17 or later, or set JAVA_HOME"
-    versions = (f"{package} {importlib.metadata.version(package)}" for package in packages)
+    versions = (f"{package} {importlib.metadata.version(package)}" for package in packages.values())
     return Finding(what, not lack, lack or ", ".join(versions))
-
-
-def _imports(name: str) -> bool:
-    """Being installed is not enough: only importing a library shows that it is broken."""
-    with suppress(Exception), redirect_stdout(io.StringIO()):  # some say at length what they miss
-        importlib.import_module(name)
-        return True
-    return False

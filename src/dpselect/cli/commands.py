@@ -126,8 +126,7 @@ QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 """The commands that ask a question of a table."""
 
 _MODULES = {
-    "check": "check columns",
-    "claims": "audit verify doctor",
+    "claims": "check columns audit verify doctor",
     "budgets": "plan",
     "asking": "run serve",
     "commands": "completion",

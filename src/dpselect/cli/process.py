@@ -43,8 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     fill_closed()
     if not can_be_written(sys.stdout):
-        text = "standard output is closed, so no answer could be written. Nothing was read, charged or changed."
-        return _report(text, BAD_INPUT)
+        say("standard output is closed, so no answer could be written. Nothing was read, charged or changed.")
+        return BAD_INPUT
     encode_anything(sys.stdout)
     before = _last_charge()
     try:
@@ -71,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _drop_output()
             hint = "Its charge stands. If the question had a --request, repeating it under the same id is free."
             text = f"the answer could not be written to standard output. {hint}"
-        return _report(text, UNFORESEEN)
+        say(text)
+        return UNFORESEEN
     finally:
         if arguments is None:
             gc.freeze()  # the process is ending: a last search for garbage would go through all libraries
@@ -100,7 +101,7 @@ def _run(given: list[str]) -> int:
         sys.stdout.flush()
     except SelectionError as error:
         status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
-        return _report(without_passwords(in_words(error, found), given), status)
+        say(without_passwords(in_words(error, found), given))
     return status or 0
 
 
@@ -130,11 +131,6 @@ def _warn(message: Warning | str, *place: object, **more: object) -> None:
 def _drop_output() -> None:
     """Keep Python from trying on exit to write the rest again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _report(text: str, status: int) -> int:
-    say(text)
-    return status
 
 
 def fill_closed() -> None:
