@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dpselect.web import Site, choosing
-from dpselect.web.forms import Form, planned
+from dpselect.web import Site
+from dpselect.web.forms import Form
 from tests.question_words import DECLARED
 
 ADULT = str(Path(__file__).parents[2] / "examples" / "data" / "adult.csv")
@@ -32,9 +32,9 @@ def filled(name: str, typed: Mapping[str, str]) -> Any:
 
 def plan_of(form: Any) -> Any:
     """What the page says of it before it is confirmed; None if something is missing or wrong."""
-    return planned(form)
+    return form.plan()
 
 
 def instead_of_planning(patch: pytest.MonkeyPatch, act: Callable[..., Any]) -> None:
     """From here on this happens where a page would say what a question costs."""
-    patch.setattr(choosing, "planned", act)
+    patch.setattr(Form, "plan", act)

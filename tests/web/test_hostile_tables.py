@@ -167,7 +167,7 @@ def test_whatever_is_typed_is_planned_or_refused_in_a_sentence() -> None:
     for name, typed in _forms():
         form = filled_forms.filled(name, typed)
         if form.epsilon is not None and not (form.missing or form.errors):
-            form.forecast()
+            form.plan()
         seen += 1
         refused += bool(form.errors)
         assert all(sentence.endswith((".", "?", "'")) for sentence in form.errors.values()), form.errors

@@ -149,7 +149,8 @@ def test_a_long_scan_of_a_file_is_stopped(tmp_path: Path) -> None:
 
 
 def test_what_was_looked_at_and_not_used_is_forgotten() -> None:
-    pages = Pages(filled_forms.site())
+    about = filled_forms.site()
+    pages = Pages(start=about, site=about)
     looked = [pages.look(lambda progress: "found") for _ in range(60)]
     for work in [*pages.looked.values()]:
         work.wait(ENOUGH)
@@ -160,7 +161,7 @@ def test_what_was_looked_at_and_not_used_is_forgotten() -> None:
 
 def test_a_confirmation_that_was_never_used_is_forgotten() -> None:
     form = filled_forms.filled("count", {"epsilon": "1"})
-    pages = Pages(form.site)
+    pages = Pages(start=form.site, site=form.site)
     first, second = pages.confirm(form), pages.confirm(form)
     second.start(second.answer)
     second.wait(ENOUGH)

@@ -13,7 +13,7 @@ from inspect import signature
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from dpselect.arguments import OF_VIEWS, Argument, read
 from dpselect.errors import InvalidDataError, SelectionError
@@ -24,8 +24,8 @@ from dpselect.questions.question import BY_NAME
 from dpselect.rows.files import named_kind
 from dpselect.session.check import WARNING, Check, check
 from dpselect.session.dataset import seen
-from dpselect.web.forms import Field, Filled, Form, planned
-from dpselect.web.pages import Pages, Typed, led_to, route
+from dpselect.web.forms import Field, Filled, Form
+from dpselect.web.pages import Pages, Typed, route
 from dpselect.web.site import Site
 
 _LEDGER = "budget.db"
@@ -44,7 +44,7 @@ _OF_ACCOUNT = (
 def home(pages: Pages, typed: Typed) -> Response:
     """What can be asked, and what was answered; before that, which table."""
     if pages.site.unit is None:
-        return led_to("/tables" if pages.site.source is None else "/table")
+        return RedirectResponse("/tables" if pages.site.source is None else "/table", 303)
     return pages.shown("home.html")
 
 
@@ -85,7 +85,7 @@ def choose(pages: Pages, typed: Typed) -> Response:
     if opened.errors:
         return pages.shown("table.html", status=422, site=opened.site, opened=opened, ledger_file=_LEDGER)
     pages.site = chosen
-    return led_to("/")
+    return RedirectResponse("/", 303)
 
 
 def _with_account(site: Site, opened: Opened) -> Site:
@@ -151,26 +151,25 @@ def ask(pages: Pages, typed: Typed, question: str) -> Response:
     asked = pages.asked.get(typed.get("from", ""))
     is_again = asked is not None and asked.form.about.name == question
     form = _form(pages, question, {**asked.form.typed, "site": ""} if asked is not None and is_again else None)
-    return pages.shown("ask.html", form=form, plan=planned(form))
+    return pages.shown("ask.html", form=form, plan=form.plan())
 
 
 def plan(pages: Pages, typed: Typed, question: str) -> Response:
     """The plan after a field was changed, with the sentences of errors beside their fields."""
     form = _form(pages, question, typed)
-    return pages.shown("plan_update.html", form=form, plan=planned(form))
+    return pages.shown("plan_update.html", form=form, plan=form.plan())
 
 
 def confirm(pages: Pages, typed: Typed, question: str) -> Response:
     """Go on to the confirmation, under an id of its own; or the form again with what is wrong."""
     form = _form(pages, question, typed)
-    if form.epsilon is not None and not form.errors:
-        form.forecast()
+    form.plan(if_missing=True)
     for name in form.missing:
         form.errors.setdefault(name, "This is needed.")
     if form.errors:
-        return pages.shown("ask.html", status=422, form=form, plan=planned(form))
+        return pages.shown("ask.html", status=422, form=form, plan=form.plan())
     form.site.people = form.text("people") or form.site.people
-    return led_to(f"/release/{pages.confirm(form).id}")
+    return RedirectResponse(f"/release/{pages.confirm(form).id}", 303)
 
 
 def look(pages: Pages, typed: Typed, question: str) -> Response:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shlex
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,6 +38,7 @@ _MOST_EPSILON, _MOST_PEOPLE, _LONGEST = 1000.0, 10**12, 200_000
 
 _STARTS = frozenset({"step", "with_counts", "delta", "bins"})
 """Options of a question's example that its form begins with; all others are about the example's own column."""
+_OF_EXAMPLE = re.compile(r"--([a-z-]+)(?: ([^ -]\S*))?")
 
 _PEOPLE = Argument("whole", "A public guess, never counted in the table: the accuracy depends on it.", "people", None)
 
@@ -86,12 +86,11 @@ class Field:
 
 def fields_of(about: type[Question], site: Site) -> list[Field]:
     """The fields of a question, in the order in which they are filled in: first those that its example has."""
-    free, options = (shlex.split(each) for each in about.example)
-    places = [place for place, word in enumerate(options) if word.startswith("--")]
-    shown = {options[place][2:].replace("-", "_"): options[place + 1 : place + 2] for place in places}
-    starts = dict(zip(about.positional, free[2:], strict=True))  # after table and column
-    starts |= {name: (words or ["on"])[0] for name, words in shown.items() if name in _STARTS}
-    starts |= {"people": site.people, "epsilon": "0.5"}  # somewhere it has to stand first
+    free, options = about.example
+    shown = {name.replace("-", "_"): value or "on" for name, value in _OF_EXAMPLE.findall(options)}
+    starts = {"people": site.people, "epsilon": "0.5"}  # somewhere it has to stand first
+    starts |= dict(zip(about.positional, free.split()[2:], strict=True))  # after table and column
+    starts |= {name: shown[name] for name in _STARTS & shown.keys()}
     order = ["column", *about.positional, *shown]
     own = [each for each in arguments_of(about) if each.name != "epsilon"]
     own.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
@@ -221,21 +220,20 @@ class Form(Filled):
             form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
         return form
 
-    def forecast(self) -> Forecast | None:
-        """What an answer would cost and how accurate it would be; None, with an error, if the question is refused."""
-        with self.noting():
-            return self.reply(self.site.dry())
+    def plan(self, *, if_missing: bool = False) -> Forecast | None:
+        """What an answer would cost and how accurate it would be; None, perhaps with errors, if none can be planned.
+
+        It is tried `if_missing` is something, too, to find what else is wrong.
+        """
+        if self.epsilon is not None and not self.errors and (if_missing or not self.missing):
+            with self.noting():
+                return self.reply(self.site.dry())
         return None
 
     def reply(self, data: Any, **more: Any) -> Any:
         """The reply of a `Dataset` or `DryRun`."""
         given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": self.epsilon, **more}
         return reply(data, self.about.name, given)
-
-
-def planned(form: Form) -> Forecast | None:
-    """What an answer would cost and how accurate it would be; None, perhaps with errors in the form, without a plan."""
-    return None if form.epsilon is None or form.missing or form.errors else form.forecast()
 
 
 def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
@@ -38,7 +37,7 @@ from dpselect.plans.answers import only_value, picture_of, report
 from dpselect.questions import wording
 from dpselect.questions.question import BY_NAME, QUESTIONS
 from dpselect.questions.words import as_text
-from dpselect.web.forms import Form, accuracy_of, budget_of, error_in_words, label, options_in_words, planned
+from dpselect.web.forms import Form, accuracy_of, budget_of, error_in_words, label, options_in_words
 from dpselect.web.site import Site
 
 PREFIX = "page-"  # of the request ids in a ledger
@@ -160,20 +159,17 @@ class PageRequest(Work):
 class Pages:
     """What all pages need: what they are about now, and all questions of this process."""
 
+    start: Site  # what the command said of every table
     site: Site
     asked: dict[str, PageRequest] = field(default_factory=dict[str, PageRequest])
     looked: dict[str, Work] = field(default_factory=dict[str, Work])  # what reads rows for the holder's eyes
     picture: tuple[str, str] = "", ""  # of the latest answer, with its id: a page and its picture follow each other
-    start: Site = field(init=False)  # what the command said of every table
     _lock: Any = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        self.start = self.site
 
     def shown(self, template: str, *, status: int = 200, site: Site | None = None, **values: Any) -> HTMLResponse:
         """A template as a page, or as a part of one, about `site`, by default the one now. All values are escaped."""
         about = {"site": site or self.site, "answered": self.answered}
-        return HTMLResponse(_templates().get_template(template).render(**about, **values), status_code=status)
+        return HTMLResponse(_PAGES.get_template(template).render(**about, **values), status_code=status)
 
     def error(self, status: int, title: str, text: str) -> HTMLResponse:
         """A page that says what went wrong."""
@@ -215,11 +211,6 @@ class Pages:
                 work.stop(patience)
 
 
-def led_to(address: str) -> Response:
-    """Leads the browser on to another page."""
-    return RedirectResponse(address, status_code=303)
-
-
 def route(path: str, handler: Callable[..., Response], method: str = "GET") -> Route:
     """A page: a function of the pages' state, of what was typed, and by name of the parts of the address.
 
@@ -239,16 +230,12 @@ def route(path: str, handler: Callable[..., Response], method: str = "GET") -> R
     return Route(path, answer, methods=[method])
 
 
-@cache
-def _templates() -> Environment:
-    loader = PackageLoader("dpselect.web")
-    found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    known = dict[str, Any](version=__version__, questions=BY_NAME, accuracy_of=accuracy_of, budget_of=budget_of)
-    found.globals.update(known)
-    shown = dict[str, Any](as_text=as_text, label_of=label, left=left_shown, in_words=wording.in_words)
-    found.filters.update(shown, options_in_words=options_in_words)
-    return found
-
+_PAGES: Any = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+_PAGES.loader = PackageLoader("dpselect.web")
+_PAGES.globals.update(version=__version__, questions=BY_NAME, loud=wording.LOUD)
+_PAGES.globals.update(accuracy_of=accuracy_of, budget_of=budget_of)
+_PAGES.filters.update(as_text=as_text, left=left_shown, in_words=wording.in_words)
+_PAGES.filters.update(label_of=label, options_in_words=options_in_words)
 
 _SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
 _COUNTED = "0.05 as epsilon for the number of people, under More,"
@@ -272,7 +259,7 @@ def question(pages: Pages, typed: Typed, id: str) -> Response:
     if stage != "open":
         return pages.shown("refused.html", site=site, asked=asked, stage=stage)
     form = Form.read(asked.form.about, site, asked.form.typed)  # the account may be another one now
-    plan = planned(form)
+    plan = form.plan()
     if plan is None:
         return pages.error(400, "That did not work", " ".join(form.errors.values()))
     cost = wording.cost(plan, plan.guarantee.epsilon)
@@ -284,7 +271,7 @@ def start(pages: Pages, typed: Typed, id: str) -> Response:
     if (asked := pages.asked.get(id)) is not None:
         asked.start(asked.answer)
         asked.wait(0.3)  # most tables are read by then
-    return led_to(f"/release/{id}")
+    return RedirectResponse(f"/release/{id}", 303)
 
 
 def progress(pages: Pages, typed: Typed, id: str) -> Response:
@@ -299,7 +286,7 @@ def stop(pages: Pages, typed: Typed, id: str) -> Response:
     """Stop reading. What was charged by then is answered all the same."""
     if (asked := pages.asked.get(id)) is not None:
         asked.stop(2.0)
-    return led_to(f"/release/{id}")
+    return RedirectResponse(f"/release/{id}", 303)
 
 
 def _found(pages: Pages, id: str) -> tuple[PageRequest | None, Release[Any] | None]:
@@ -333,8 +320,6 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         rows=rows[:_MOST_ROWS],
         left_out=max(0, len(rows) - _MOST_ROWS),
         sentences=[each.replace(wording.TO_COUNT_UNITS, _COUNTED) for each in said if each],
-        loud=wording.LOUD,
-        promise=release.promise if release.seeded else wording.in_words(release.guarantee),
         size=None if size is None else [round(float(each)) for each in size.groups()],
         can_draw=svg is not None,
         account=pages.site.held,

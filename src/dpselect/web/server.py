@@ -34,14 +34,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.web import choosing, pages
 from dpselect.web.forms import error_in_words
-from dpselect.web.pages import Pages, Typed, led_to, route
+from dpselect.web.pages import Pages, Typed, route
 from dpselect.web.site import Site
 
 SENDING_SECONDS = 20.0
@@ -206,7 +206,7 @@ def _warm() -> None:
 
 def application(site: Site, guard: Guard) -> Guarded:
     """All pages about `site`, or a table of its folder, behind `guard`."""
-    about = Pages(site)
+    about = Pages(start=site, site=site)
 
     @asynccontextmanager
     async def until_the_end(app: Starlette) -> AsyncGenerator[None]:
@@ -236,7 +236,7 @@ async def _failed(request: Request, error: Exception) -> Response:
         return about.error(500, "A fault", f"unexpected {type(error).__name__}; nothing was shown. Please report it.")
     if error.status_code == 405 and request.method in ("GET", "HEAD"):  # a form was sent there: its page is above
         above = request.url.path.rpartition("/")[0]
-        return led_to("/" if above.startswith("/looked") else above)
+        return RedirectResponse("/" if above.startswith("/looked") else above, 303)
     if error.status_code == 404:
         return about.error(404, "No such page", "There is no page of this name.")
     return about.error(error.status_code, "Not understood", "There is no such form or page.")
