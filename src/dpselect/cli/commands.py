@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -43,8 +43,9 @@ Table = Annotated[
     str,
     Argument(
         "any text",
-        "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"
-        " 'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL.",
+        "A file such as people.csv, or a table on a server. CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file,"
+        " text also as .gz or .zst; a quoted glob such as 'clicks/*.parquet'; the folder of a Delta table; or a"
+        " PostgreSQL URL.",
         "source",
     ),
 ]
@@ -324,7 +325,8 @@ def help_of(about: Command, *, brief: bool) -> str:
         if arguments and head != Part.UNSHOWN and not (brief and head in (Part.OF_GROUPS, Part.OF_ALL)):
             is_free = head == "Arguments"
             names = [each.name.upper() if is_free else f"{option_name(each)} {value_of(each)}" for each in arguments]
-            said = [_said(each, brief) for each in arguments]
+            said = map(explained, arguments)
+            said = (f"{each.partition('. ')[0].removesuffix('.')}." for each in said) if brief else said
             lines += ["", f"{head}:", *_in_columns([*zip(map(str.rstrip, names), said, strict=True)])]
     if brief:
         lines += ["", f"--where, --by, --ledger, --json and others: dpselect {about.name} --help-all"]
@@ -353,14 +355,6 @@ def explained(argument: Argument) -> str:
     if default in (REQUIRED, None, "") or default is False or "Default:" in argument.help:
         return argument.help
     return f"{argument.help} Default: {str(default).replace('_', '-').removesuffix('.0')}."
-
-
-def _said(argument: Argument, brief: bool) -> str:
-    if not brief:
-        return explained(argument)
-    if argument.name == "source":
-        return "A file such as people.csv, or a table on a server."
-    return argument.help.partition(". ")[0].removesuffix(".") + "."
 
 
 def _in_columns(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -393,16 +387,16 @@ def completion() -> None:
 
     In zsh, run autoload -U bashcompinit && bashcompinit before it.
     """
-    first = sorted({each.partition(" ")[0] for each in NAMES})
-    second = sorted(each.removeprefix("ledger ") for each in NAMES if each.startswith("ledger "))
-    options = [f'    "") offered="{" ".join(first)}";;', f'    ledger) offered="{" ".join(second)}";;']
-    choices: list[str] = []
+    offered: dict[str, Iterable[str]] = {"": sorted({each.partition(" ")[0] for each in NAMES})}
+    offered["ledger"] = sorted(each.removeprefix("ledger ") for each in NAMES if each.startswith("ledger "))
+    chosen: dict[str, Iterable[str]] = {}
     for each in map(command, NAMES):
-        options.append(f'    "{each.name}") offered="{" ".join(map(option_name, each.options))}";;')
+        offered[each.name] = map(option_name, each.options)
         for one in each.options:
             if not isinstance(one.kind, str):
-                choices.append(f'    "{each.name} {option_name(one)}") offered="{" ".join(words_for(one.kind))}";;')
-    print(
-        _file("completion.bash").replace("@choices@", "\n".join(choices)).replace("@options@", "\n".join(options)),
-        end="",
-    )
+                chosen[f"{each.name} {option_name(one)}"] = words_for(one.kind)
+    text = _file("completion.bash")
+    for mark, held in (("@choices@", chosen), ("@options@", offered)):
+        lines = (f'    "{name}") offered="{" ".join(words)}";;' for name, words in held.items())
+        text = text.replace(mark, "\n".join(lines))
+    print(text, end="")
