@@ -7,13 +7,9 @@ a confirmation. Why it is built so: ``docs/decisions/0027-a-page-to-ask-on.md``.
 from dpselect.errors import MissingExtraError
 
 try:
-    import jinja2 as _jinja2  # noqa: F401  # pyright: ignore
-    import starlette as _starlette  # noqa: F401  # pyright: ignore
-    import uvicorn as _uvicorn  # noqa: F401  # pyright: ignore
-except ImportError as missing:
+    from dpselect.web.server import Guard, application, serve
+    from dpselect.web.site import Folder, Site
+except ModuleNotFoundError as missing:
     raise MissingExtraError("pages in a browser", "web") from missing
-
-from dpselect.web.server import Guard, application, serve
-from dpselect.web.site import Folder, Site
 
 __all__ = ["Folder", "Guard", "Site", "application", "serve"]

@@ -40,7 +40,7 @@ from dpselect.questions.words import as_text
 from dpselect.web.forms import Form, accuracy_of, budget_of, error_in_words, label, options_in_words
 from dpselect.web.site import Site
 
-PREFIX = "page-"  # of the request ids in a ledger
+PREFIX, BODY = "page-", "dpselect.body"  # of the request ids in a ledger; where a request has its form, once it is read
 # Confirmations that were not used, and looks that are over, with exact numbers: older ones are forgotten.
 _MOST_OPEN, _MOST_LOOKED = 1000, 50
 _SCANNING = threading.Lock()  # scans would share the disk and the memory, and warnings are of a process
@@ -220,7 +220,7 @@ def route(path: str, handler: Callable[..., Response], method: str = "GET") -> R
     async def answer(request: Request) -> Response:
         typed = dict(request.query_params)
         if request.method == "POST":
-            text = (await request.body()).decode("utf-8", errors="replace")
+            text = request.scope[BODY].decode("utf-8", errors="replace")
             try:
                 typed = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
             except ValueError:

@@ -41,7 +41,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.web import choosing, pages
 from dpselect.web.forms import error_in_words
-from dpselect.web.pages import Pages, Typed, route
+from dpselect.web.pages import BODY, Pages, Typed, route
 from dpselect.web.site import Site
 
 SENDING_SECONDS = 20.0
@@ -90,10 +90,9 @@ def serve(
         app: Any = application(site, guard)
         # An address may hold what was typed, so none is logged.
         quiet: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}
-        bare: dict[str, Any] = {"server_header": False, "date_header": False}
-        bare["timeout_graceful_shutdown"] = 2  # seconds for requests in progress
-        config = uvicorn.Config(app, http=Connection, lifespan="on", ws="none", **quiet, **bare)
-        server = uvicorn.Server(config)
+        quiet |= {"server_header": False, "date_header": False, "lifespan": "on", "ws": "none"}
+        wait = 2  # seconds for requests in progress
+        server = uvicorn.Server(uvicorn.Config(app, http=Connection, timeout_graceful_shutdown=wait, **quiet))
         path = forwarding(guard.first_address) if browser and _can_open() else None
         opening = "Opening your browser. If no page opens, open this address in one; it works once:"
         say("Open this address in a browser; it works once:" if path is None else opening)
@@ -174,11 +173,10 @@ def _can_open() -> bool:
 
 def _open(path: Path, say: Callable[[str], None]) -> None:
     """Open the file in the browser."""
-    try:
-        if not webbrowser.open(path.as_uri()):
-            raise webbrowser.Error
-    except (OSError, webbrowser.Error):
-        say("No browser could be opened: open the address above in one.")
+    with suppress(OSError, webbrowser.Error):
+        if webbrowser.open(path.as_uri()):
+            return
+    say("No browser could be opened: open the address above in one.")
 
 
 def forwarding(address: str) -> Path | None:
@@ -315,22 +313,12 @@ class Guarded:
             await send(message)
 
         request = Request(scope)
-        refusal = self._answered_at_once(request)
-        body = refusal if refusal is not None else await _body(request, receive)
+        body = self._answered_at_once(request) or await _body(request, receive)
         if isinstance(body, Response):
             await body(scope, receive, send_guarded)
             return
-        started = False
-
-        async def receive_again() -> Message:
-            nonlocal started
-            if started:
-                return await receive()
-            started = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
         with suppress(Exception):  # the page that says so was sent, and a log would quote what it says
-            await self.inner(scope, receive_again, send_guarded)
+            await self.inner({**scope, BODY: body}, receive, send_guarded)
 
     def _answered_at_once(self, request: Request) -> Response | None:
         """A refusal, or the exchange of the token; None: the request may go on."""
