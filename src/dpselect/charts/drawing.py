@@ -196,11 +196,9 @@ def _points(one: Series, x: Axis, y: Axis) -> list[dict[str, object]]:
     on_axis = x.drawable(one.x)
     across, up = one.x[on_axis], one.y[on_axis]
     drawn = np.concatenate([[False], y.drawable(up), [False]])
-    columns = (each.tolist() for each in (across, up, drawn[1:-1], drawn[1:-1] & ~drawn[:-2] & ~drawn[2:]))
-    return [
-        {"series": one.name, "x": here, "y": height if shown else None, "alone": alone}
-        for here, height, shown, alone in zip(*columns, strict=True)
-    ]
+    alone = drawn[1:-1] & ~drawn[:-2] & ~drawn[2:]
+    heights = [height if shown else None for height, shown in zip(up.tolist(), drawn[1:-1], strict=True)]
+    return _rows(series=[one.name] * len(heights), x=across.tolist(), y=heights, alone=alone.tolist())
 
 
 _NUMBER = "format(datum.value, datum.value % 1 ? '.3g' : ',.0f')"

@@ -117,11 +117,8 @@ def _end_like_an_interrupt() -> None:
 
 
 def _last_charge() -> Receipt | None:
-    if "dpselect.ledger.requests" not in sys.modules:  # which brings a database with it
-        return None
-    from dpselect.ledger.requests import last
-
-    return getattr(last, "receipt", None)
+    requests = sys.modules.get("dpselect.ledger.requests")  # which brings a database with it
+    return getattr(getattr(requests, "last", None), "receipt", None)
 
 
 def _warn(message: Warning | str, *place: object, **more: object) -> None:

@@ -300,12 +300,11 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], *notes: str) 
 
 
 def _account(account: Account | None, releases: Iterable[Release[Any]]) -> str:
-    entries = [f"{each.receipt['account']} (entry {each.receipt['sequence']})" for each in releases if each.receipt]
-    if account is None and entries:
-        return html_notes(f"Charged to the accounts of a ledger: {', '.join(entries)}.")
     if account is None:
+        entries = [f"{each.receipt['account']} (entry {each.receipt['sequence']})" for each in releases if each.receipt]
         by_hand = "the costs of other answers about the same table have to be added by hand"
-        return html_notes(f"Nothing was charged to a ledger; {by_hand}.")
+        charged = f"Charged to the accounts of a ledger: {', '.join(entries)}."
+        return html_notes(charged if entries else f"Nothing was charged to a ledger; {by_hand}.")
     limit, spent = as_text(as_written(account.epsilon)), cost_shown(fraction_up(account.spent))
     text = f"Account {account.name} promises epsilon = {limit} in all; {spent} of it is spent, with these answers,"
     text += f" and {left_shown(account.left)} is left."

@@ -14,6 +14,7 @@ import secrets
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -53,10 +54,6 @@ Stage = Literal["open", "reading", "answered", "stopped", "refused", "lost"]
 """How far a question is."""
 
 
-class StoppedError(Exception):
-    """Raised within a scan that nobody waits for any more."""
-
-
 @dataclass(eq=False, slots=True)
 class Work:
     """Something that reads the rows: how far, what came out, why nothing did, or what went wrong all the same."""
@@ -94,7 +91,7 @@ class Work:
 
     def _advance(self, fraction: float) -> None:
         if self._stop.is_set():
-            raise StoppedError
+            raise CancelledError
         self.fraction = fraction
 
     def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
@@ -112,7 +109,7 @@ class Work:
                 _SCANNING.release()
             stage = "answered"
             self.note = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
-        except StoppedError:
+        except CancelledError:
             stage = "stopped"
         except AnswerLostError as error:
             stage, said = "lost", str(error)
