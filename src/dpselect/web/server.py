@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import hmac
 import html
 import ipaddress
 import secrets
@@ -202,7 +201,7 @@ def _warm() -> None:
         svg_without_title(bars(["x"], [1.0], category="x", value="x", title="x"))
 
 
-def application(site: Site, guard: Guard) -> Guarded:
+def application(site: Site, guard: Guard) -> Guard:
     """All pages about `site`, or a table of its folder, behind `guard`."""
     about = Pages(start=site, site=site)
 
@@ -213,9 +212,9 @@ def application(site: Site, guard: Guard) -> Guarded:
 
     routes = [*choosing.ROUTES, *pages.ROUTES, route("/static/{name}", _file)]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, SelectionError, Exception), _failed)
-    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=until_the_end)
+    guard.inner = app = Starlette(routes=routes, exception_handlers=handlers, lifespan=until_the_end)
     app.state.pages = about
-    return Guarded(app, guard)
+    return guard
 
 
 def _file(about: Pages, typed: Typed, name: str) -> Response:
@@ -241,12 +240,16 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 
 class Guard:
-    """The secrets of one server, and the addresses it answers to.
+    """What stands before the pages of one server: its secrets, the addresses it answers to, and what it refuses.
+
+    What the pages raise goes no further: they have a page of their own for that.
 
     >>> guard = Guard("127.0.0.1", 8123)
     >>> guard.is_own("127.0.0.1:8123"), guard.is_own("evil.example:8123"), guard.is_own("127.0.0.1:80")
     (True, False, False)
     """
+
+    inner: ASGIApp  # see `application`
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
@@ -278,27 +281,10 @@ class Guard:
     def redeemed(self, token: str) -> bool:
         """Whether this is the one-time token, which is void from now on."""
         with self._lock:
-            if self._token is None or not hmac.compare_digest(token.encode(), self._token.encode()):
+            if self._token is None or not secrets.compare_digest(token.encode(), self._token.encode()):
                 return False
             self._token = None
             return True
-
-    def knows(self, request: Request) -> bool:
-        """Whether the request carries the cookie."""
-        held = request.cookies.get(self.cookie, "")
-        return hmac.compare_digest(held.encode(), self._cookie.encode())
-
-    def let_in(self, response: Response) -> Response:
-        """The response with the cookie."""
-        response.set_cookie(self.cookie, self._cookie, httponly=True, samesite="strict", path="/")
-        return response
-
-
-class Guarded:
-    """An application behind a `Guard`. What it raises goes no further: the application has its own page for that."""
-
-    def __init__(self, inner: ASGIApp, guard: Guard) -> None:
-        self.inner, self.guard = inner, guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -322,8 +308,7 @@ class Guarded:
 
     def _answered_at_once(self, request: Request) -> Response | None:
         """A refusal, or the exchange of the token; None: the request may go on."""
-        guard = self.guard
-        if not guard.is_own(request.headers.get("host", "")):
+        if not self.is_own(request.headers.get("host", "")):
             return page(400, "Not this address", "Open the address that dpselect serve printed.")
         if request.method not in ("GET", "HEAD", "POST"):
             return page(405, "Not understood", "Pages are read or forms are sent, nothing else.")
@@ -341,10 +326,13 @@ class Guarded:
                 return page(411, "Not understood", "A form says how long it is.", close=True)
         if request.method == "GET" and request.url.path == "/" and TOKEN in request.url.query:
             given = parse_qs(request.url.query).get(TOKEN, [""])[0]
-            if guard.redeemed(given):  # no redirection: if another page led here, browsers would leave out the cookie
+            if self.redeemed(given):  # no redirection: if another page led here, browsers would leave out the cookie
                 on = '<meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="/static/icon.svg">'
-                return guard.let_in(page(200, "dpselect", '<a href="/">Go on</a>', head=on))
-        return None if guard.knows(request) else _STRANGER
+                entry = page(200, "dpselect", '<a href="/">Go on</a>', head=on)
+                entry.set_cookie(self.cookie, self._cookie, httponly=True, samesite="strict", path="/")
+                return entry
+        held = request.cookies.get(self.cookie, "")
+        return None if secrets.compare_digest(held.encode(), self._cookie.encode()) else _STRANGER
 
 
 async def _body(request: Request, receive: Receive) -> bytes | Response:
