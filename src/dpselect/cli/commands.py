@@ -249,9 +249,8 @@ def in_words(error: SelectionError, command: Command | None) -> str:
         return str(error)
     names = {} if command is None else command.typed
     name = names.get(error.name.replace("-", "_"), error.name)
-    came = f"{name} is missing" if error.got == "None" else f"{name}={error.got}"
-    if error.got == "True":  # a flag has no values
-        came = name
+    without_value = {"None": f"{name} is missing", "True": name}  # a flag has none
+    came = without_value.get(error.got, f"{name}={error.got}")
     return f"{came}: expected {error.remedy(partial(_in_sentence, names))}"
 
 
@@ -273,19 +272,11 @@ def without_passwords(text: str, arguments: Sequence[str]) -> str:
     >>> without_passwords("ledger postgresql://ann@db/shop: it is gone; nobody:secret@db", [])
     'ledger postgresql://ann@db/shop: it is gone; <text that may hold a password>'
     """
-    forms = {form for each in arguments for form in _forms(each)}
-    for form in sorted(forms, key=len, reverse=True):
+    parts = {part for each in arguments for part in (each, *each.partition("=")[::2]) if may_tell_password(part)}
+    quoted = parts | {part[:_SHOWN] for part in parts}
+    for form in sorted(quoted | {repr(each)[1:-1] for each in quoted}, key=len, reverse=True):
         text = text.replace(form, HIDDEN)
     return re.sub(r"\S+", lambda word: HIDDEN if may_tell_password(word[0]) else word[0], text)
-
-
-def _forms(argument: str) -> Iterator[str]:
-    """The ways in which messages quote it: whole, or one side of its equals sign; unchanged, or as Python writes it."""
-    for part in (argument, *argument.partition("=")[::2]):
-        if may_tell_password(part):
-            for cut in (part, part[:_SHOWN]):
-                yield cut
-                yield repr(cut)[1:-1]
 
 
 _WIDEST, _BESIDE = 100, 24
