@@ -33,17 +33,12 @@ def positive_epsilon(value: object, name: str = "epsilon", *, up: bool = False, 
     exact = _as_fraction(value)
     if exact is None or exact <= 0:
         raise InvalidParameterError(name, value, expected)
-    try:
-        nearest = exact.numerator / exact.denominator
-    except OverflowError:
-        raise InvalidParameterError(name, value, "a number a double can hold") from None
-    if up and nearest < exact:
-        nearest = math.nextafter(nearest, math.inf)
-    elif not up and nearest > exact:
-        nearest = math.nextafter(nearest, 0.0)
-    if not 0.0 < nearest < math.inf:
+    rounded = fraction_up(exact)
+    if not up and exact < rounded < math.inf:
+        rounded = math.nextafter(rounded, 0.0)
+    if not 0.0 < rounded < math.inf:
         raise InvalidParameterError(name, value, "a number a double can hold")
-    return nearest
+    return rounded
 
 
 def positive_sensitivity(value: object, name: str = "sensitivity") -> float:

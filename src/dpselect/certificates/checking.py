@@ -129,11 +129,9 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
     receipt = release.receipt
     if receipt is None:
         raise wrong("no receipt", "the receipt of a charge to this ledger")
-    try:
-        account = ledger.account(receipt["account"])
+    entry = None
+    with suppress(InvalidParameterError):  # no such account
         entry = ledger.find(receipt["account"], receipt["sequence"])
-    except InvalidParameterError:  # no such account
-        raise wrong("receipt", "that of a charge in this ledger") from None
     if entry is None or entry.receipt is None or entry.hash != receipt.get("hash"):
         raise wrong("receipt", "that of a charge in this ledger")
     expected_receipt = entry.receipt.to_dict()
@@ -148,6 +146,7 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
     if charged not in (expected, release.event) or receipt.get("request") != entry.request:
         raise wrong("event", "what was charged under its receipt")
     # A charge by a bare event names neither: then it protects what the account does.
+    account = ledger.account(receipt["account"])
     if release.neighbours is not account.neighbours or account.unit not in (None, release.unit):
         raise wrong("guarantee", "the unit and the relation that the account protects")
     if entry.release is None:
@@ -169,7 +168,7 @@ def released(text: object) -> tuple[Release[Any], Words]:
     """
     held = _parsed(text)
     guarantee = _object(held["guarantee"], "guarantee")
-    unit, neighbours = _text(guarantee.get("unit"), "guarantee.unit"), guarantee.get("neighbours")
+    unit, neighbours = _fitting(guarantee.get("unit"), "guarantee.unit"), guarantee.get("neighbours")
     if neighbours not in [*Neighbours]:
         raise wrong("guarantee.neighbours", f"one of {', '.join(Neighbours)}")
     words, answers = _object(held["question"], "question"), [("", held["value"])]
@@ -209,14 +208,18 @@ def released(text: object) -> tuple[Release[Any], Words]:
     release: Release[Any] = Release(value=asked.undrawn, **about)
     release = replace(
         release.answered(Drawn(answer, usable, counted)),
-        receipt=_receipt(held["receipt"]),
+        receipt=_fields(held["receipt"], "receipt", ("account", "sequence", "hash", "time"), _IN_RECEIPTS),
         event=_event(held["event"], release.event),
-        version=_text(held["version"], "version"),
+        version=_fitting(held["version"], "version"),
         format=held.get("format"),
-        source=_source(held.get("source")),
+        source=_fields(held.get("source"), "source", (), (*_SOURCES, "schema", "name")),
         error_bound=_bound(held["error_bound"], release.error_bound),
         seeded="seeded" in held,
     )
+    if release.receipt is not None:
+        _time(release.receipt["time"], "receipt.time")
+    if release.source is not None and len(set(release.source) & set(_SOURCES)) != 1:
+        raise wrong("source", f"one of {', '.join(_SOURCES)}")
     stated, expected = {name: claim for name, claim in held.items() if name != "digest"}, release.to_dict()
     if canonical_json(stated) != canonical_json(expected):
         raise _difference(stated, expected)
@@ -289,8 +292,8 @@ def _values(answer: object) -> list[Any]:
     return cast("list[Any]", answer) if isinstance(answer, list) else [answer]
 
 
-def _list_of(held: object) -> list[object]:
-    return cast("list[object]", held) if isinstance(held, list) else []
+def _list_of(held: object) -> list[Any]:
+    return cast("list[Any]", held) if isinstance(held, list) else []
 
 
 def _read(held: object, *, is_date: bool) -> Any:
@@ -369,54 +372,34 @@ def _is_close(one: object, other: object) -> bool:
     return one == other
 
 
-def _text(held: object, name: str) -> str:
-    if not isinstance(held, str) or not held:
-        raise wrong(name, "a text")
-    return held
-
-
 def _time(held: object, name: str) -> datetime:
     with suppress(ValueError, OverflowError):
-        if (time := datetime.fromisoformat(_text(held, name))).tzinfo is not None:
+        if (time := datetime.fromisoformat(_fitting(held, name))).tzinfo is not None:
             return time.astimezone(UTC)
     raise wrong(name, "a time with a zone")
 
 
-def _receipt(held: object) -> Words | None:
+_SOURCES, _IN_RECEIPTS = ("files", "table", "frame"), ("question", "request", "ledger")
+_HELD = {
+    **dict.fromkeys(("hash", "question", "schema"), ("64 hexadecimal digits", '"[0-9a-f]{64}"')),
+    "sequence": ("a whole number from 0", "[0-9]{1,18}"),
+    "files": ("names of files without folders", r'\[(?:"(?:[^"/\\]|\\.)+"(?:, |\]$))+'),
+}
+"""What fields of these names have to hold, in words and as JSON has it. All others are texts."""
+
+
+def _fitting(held: object, name: str) -> Any:
+    expected, pattern = _HELD.get(name.rpartition(".")[2], ("a text", '".+"'))
+    if re.fullmatch(pattern, json.dumps(held, ensure_ascii=False), re.DOTALL) is None:
+        raise wrong(name, expected)
+    return held
+
+
+def _fields(held: object, name: str, needed: tuple[str, ...], optional: tuple[str, ...]) -> Words | None:
+    """An object with these fields, each with what it has to hold; or null."""
     if held is None:
         return None
-    about = _fields(held, "receipt", ("account", "sequence", "hash", "time"), ("question", "request", "ledger"))
-    _time(about["time"], "receipt.time")
-    if type(about["sequence"]) is not int or not 0 <= about["sequence"] < 2**63:
-        raise wrong("receipt.sequence", "a whole number from 0")
-    return about
-
-
-_SOURCES = ("files", "table", "frame")
-
-
-def _source(held: object) -> Words | None:
-    if held is None:
-        return None
-    about = _fields(held, "source", (), (*_SOURCES, "schema", "name"))
-    if len(set(about) & set(_SOURCES)) != 1:
-        raise wrong("source", f"one of {', '.join(_SOURCES)}")
-    names = _list_of(about.get("files", ["one"]))
-    if not names or not all(isinstance(each, str) and each and "/" not in each for each in names):
-        raise wrong("source.files", "names of files without folders")
-    return about
-
-
-def _fields(held: object, name: str, needed: tuple[str, ...], optional: tuple[str, ...]) -> Words:
-    """An object with these fields: hashes are 64 hexadecimal digits, and the others are texts, but for a few."""
     about = _object(held, name)
     if not set(needed) <= set(about) <= {*needed, *optional}:
         raise wrong(name, f"an object with the fields {', '.join((*needed, *optional))}")
-    for field, value in about.items():
-        if field in ("hash", "question", "schema") and not (
-            isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)
-        ):
-            raise wrong(f"{name}.{field}", "64 hexadecimal digits")
-        if field not in ("sequence", "files"):
-            _text(value, f"{name}.{field}")
-    return about
+    return {field: _fitting(value, f"{name}.{field}") for field, value in about.items()}

@@ -18,56 +18,55 @@ MOST_BARS = 100
 
 
 def columns(release: Any) -> dict[str, list[Any]]:
-    """The columns of a table with one row for each value.
+    """The columns of a table with one row for each value; they are described at `dpselect.Release.to_pandas`."""
+    return _tabled(release)[1]
 
-    They are described at `dpselect.Release.to_pandas`. No interval goes further than the question's public arguments
-    allow. Counts of values without a list have none: those selected tend to be high, so that no interval of each holds.
+
+def _tabled(release: Any) -> tuple[list[str], dict[str, list[Any]], list[Any]]:
+    """The names of the columns before ``released``, all columns, and the values with digits as their errors leave them.
+
+    The names are those of the groups, and last of what the value is. No interval goes further than the question's
+    public arguments allow. Counts of values without a list have none: those selected tend to be high, so that no
+    interval of each holds.
     """
     kind, value = QUESTIONS[release.task], release.value
-    answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
-    heads = headings(release)
-    table: dict[str, list[Any]] = {head: [] for head in (*heads, "released")}
-    bounds: list[float | None] = []
-    for group, answer in answers.items():
-        listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
+    counts: Any = getattr(release.counted, "count", None)
+    grouped: Any = release.question.get("by", []) if release.groups is not None else []
+    heads, numbers = list[str](), ["released", "units", "lower", "upper"]
+    for name in [*([grouped] if isinstance(grouped, str) else grouped), _category(kind.label, release)]:
+        while name in (*numbers, *heads):
+            name += "_"
+        heads.append(name)
+    table: dict[str, list[Any]] = {head: [] for head in (*heads, *numbers[: 1 if counts is None else 2])}
+    bounds, reported = list[float | None](), list[Any]()
+    for group, answer in (cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}).items():
+        listed, units = values_in(answer), wording.units_of(release, group)
         parts = cast("tuple[Any, ...]", group) if isinstance(group, tuple) else (group,)
         for head, part in zip(heads[:-1], parts, strict=False):
             table[head] += [part] * len(listed)
         table[heads[-1]] += kind.keys(release, len(listed))
         table["released"] += listed
-        bounds += [kind.value_bound(release, wording.units_of(release, group), each) for each in listed]
-    counted = release.counted
-    if counted is not None and counted.count is not None:
-        table["units"] = _flat(counted.count)
-        if release.candidates["origin"] == "rows":
-            return table
-        table["lower"] = [max(0, each - counted.within) for each in table["units"]]
-        table["upper"] = [each + counted.within for each in table["units"]]
-        return table
+        reported += [wording.reported(kind, release, each, group) for each in listed]
+        bounds += [kind.value_bound(release, units, each) for each in listed]
+        if counts is not None:
+            table["units"] += values_in(cast("Any", counts[group]) if isinstance(counts, dict) else counts)
+    if counts is not None:
+        within = None if release.candidates["origin"] == "rows" else release.counted.within
+        bounds = [within] * max(1, len(table["units"]))
     known = [bound for bound in bounds if bound is not None and math.isfinite(bound)]
     if len(known) == len(bounds):
         # Whole numbers throughout for counts: a column of a frame has one type.
         known = [math.ceil(bound) for bound in known] if kind.is_count else known
-        least, most = kind.possible_values(release)
-        pairs = [*zip(table["released"], known, strict=True)]
+        least, most = kind.possible_values(release) if counts is None else (0, math.inf)
+        pairs = [*zip(table["released" if counts is None else "units"], known, strict=False)]
         table["lower"] = [max(least, each - bound) for each, bound in pairs]
         table["upper"] = [min(most, each + bound) for each, bound in pairs]
-    return table
+    return heads, table, reported
 
 
-def headings(release: Any) -> list[str]:
-    """The names of the columns before ``released``: those of the groups, and last of what the value is."""
-    by: Any = release.question.get("by", []) if release.groups is not None else []
-    names = [*([by] if isinstance(by, str) else by), _category(QUESTIONS[release.task].label, release)]
-    found = [*_NUMBERS]
-    for name in names:
-        while name in found:
-            name += "_"
-        found.append(name)
-    return found[len(_NUMBERS) :]
-
-
-_NUMBERS = ("released", "units", "lower", "upper")
+def values_in(answer: object) -> list[Any]:
+    """The values of an answer of one group, or its only one."""
+    return cast("list[Any]", answer) if isinstance(answer, list) else [answer]
 
 
 def shown(value: object, *, is_amount: bool = False) -> str:
@@ -84,8 +83,7 @@ def shown(value: object, *, is_amount: bool = False) -> str:
 
 def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
     """The answer as people read it: headings, and a row of texts for each value, with its count and its interval."""
-    kind, held = QUESTIONS[release.task], columns(release)
-    *by, label = headings(release)
+    kind, ((*by, label), held, values) = QUESTIONS[release.task], _tabled(release)
     heads, listed = [*by], [[*map(shown, held[name])] for name in by]
     is_one_each = bool(by) and len(held["released"]) == len(release.value)  # whose rank, level or number says nothing
     if kind.label != "answer" and not (is_one_each and kind.label in ("rank", "level", "number")):
@@ -94,7 +92,7 @@ def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
     what = "" if kind.label != "answer" or not held[label] else f"{held[label][0]} of "  # "best price of"
     measured = kind.measure.format(unit=release.unit, column=release.column)
     heads.append(measured or f"{what}{release.column}")
-    listed.append([shown(each, is_amount=kind.is_amount) for each in _reported_values(release, held)])
+    listed.append([shown(each, is_amount=kind.is_amount) for each in values])
     if "units" in held:
         heads.append(f"units ({release.unit})")
         listed.append([shown(each, is_amount=True) for each in held["units"]])
@@ -107,21 +105,11 @@ def reported(release: Any) -> tuple[list[str], list[tuple[str, ...]]]:
 
 def lines(release: Any) -> list[str]:
     """The answer in plain text, a line for each value: its groups, what was counted, the value, and its count."""
-    held = columns(release)
-    *by, label = headings(release)
+    (*by, label), held, values = _tabled(release)
     named = [*by, label] if QUESTIONS[release.task].label in ("value", "bin") else by
     units = [held["units"]] if "units" in held else []
-    cells = [*(held[name] for name in named), _reported_values(release, held), *units]
+    cells = [*(held[name] for name in named), values, *units]
     return ["  ".join(map(as_text, row)) for row in zip(*cells, strict=True)]
-
-
-def _reported_values(release: Any, held: dict[str, list[Any]]) -> list[Any]:
-    """The values with the digits that their errors leave."""
-    by = headings(release)[:-1]
-    parts = [*zip(*(held[name] for name in by), strict=True)] or [()] * len(held["released"])
-    groups = (part[0] if len(part) == 1 else part or None for part in parts)
-    kind = QUESTIONS[release.task]
-    return [wording.reported(kind, release, *each) for each in zip(held["released"], groups, strict=True)]
 
 
 def plotted(release: Any) -> LayerChart:
@@ -130,7 +118,7 @@ def plotted(release: Any) -> LayerChart:
     A cross table, one number for each pair of groups, is a heat map. Places on the scale of the column, such as
     quantiles, are points.
     """
-    table, kind = columns(release), QUESTIONS[release.task]
+    kind, ((*by, label), table, _) = QUESTIONS[release.task], _tabled(release)
     values: list[Any] = table.get("units", table["released"])
     of_dates = any(isinstance(each, date) for each in values)
     if of_dates or (not kind.measure and "units" not in table):
@@ -139,7 +127,6 @@ def plotted(release: Any) -> LayerChart:
         raise InvalidParameterError("release", Shown(f"<{release.task}>"), expected, hint)
     if len(values) > MOST_BARS:
         raise InvalidParameterError("release", Shown(f"<{len(values):,} numbers>"), f"at most {MOST_BARS} numbers")
-    *by, label = headings(release)
     labels = [as_text(key) for key in table["released" if "units" in table else label]]
     if by:
         several = len(labels) > len(cast("dict[Any, Any]", release.value))
@@ -159,12 +146,6 @@ def plotted(release: Any) -> LayerChart:
     words["category"] = category if release.groups is None else str(release.groups["column"])
     ends = (table["lower"], table["upper"]) if "lower" in table else None
     return bars(labels, values, **words, ends=ends, as_points=not (kind.is_amount or "units" in table))
-
-
-def _flat(count: Any) -> list[int]:
-    """The counts of all answers one after another."""
-    parts: list[Any] = [*cast("dict[Any, Any]", count).values()] if isinstance(count, dict) else [count]
-    return [number for part in parts for number in (cast("list[int]", part) if isinstance(part, list) else [part])]
 
 
 def _category(label: str, release: Any) -> str:
