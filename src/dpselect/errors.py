@@ -11,13 +11,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 
 class SelectionError(Exception):
     """Base of all errors of this package: ``except dpselect.SelectionError`` catches them all."""
 
     # Facts of one are fields, and given in order: what Python itself keeps of these in `args` is pickled.
+    _says: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, says: str = "") -> None:
+        cls._says = says or cls._says
+
+    def __str__(self) -> str:
+        return self._says.format_map(vars(self)) if self._says else super().__str__()
 
 
 class InvalidParameterError(SelectionError, ValueError):
@@ -72,25 +79,19 @@ class InvalidDataError(InvalidParameterError):
 
 
 @dataclass(eq=False, repr=False)
-class TableUnavailableError(SelectionError):
+class TableUnavailableError(SelectionError, says="table at {source}: {what}"):
     """There is no such server, no permission, or the connection broke before the answer arrived; nothing was drawn."""
 
     source: str
     what: str
 
-    def __str__(self) -> str:
-        return f"table at {self.source}: {self.what}"
-
 
 @dataclass(eq=False, repr=False)
-class FaultError(SelectionError):
+class FaultError(SelectionError, says="this is a bug in dpselect, please report it: {kind} in {place}"):
     """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause."""
 
     kind: str
     place: str
-
-    def __str__(self) -> str:
-        return f"this is a bug in dpselect, please report it: {self.kind} in {self.place}"
 
 
 class InvalidEventError(InvalidParameterError):
@@ -98,16 +99,16 @@ class InvalidEventError(InvalidParameterError):
 
 
 @dataclass(eq=False, repr=False)
-class LimitExceededError(SelectionError):
+class LimitExceededError(
+    SelectionError,
+    says="the event does not fit within epsilon = {epsilon!r}, delta = {delta!r}; the epsilons spent so far add up to"
+    " {spent!r}",
+):
     """A privacy filter does not have enough left for an event; nothing was added to it."""
 
     epsilon: float
     delta: float
     spent: float
-
-    def __str__(self) -> str:
-        within = f"epsilon = {self.epsilon!r}, delta = {self.delta!r}"
-        return f"the event does not fit within {within}; the epsilons spent so far add up to {self.spent!r}"
 
 
 class InsufficientMemoryError(SelectionError, MemoryError):
@@ -115,25 +116,22 @@ class InsufficientMemoryError(SelectionError, MemoryError):
 
 
 @dataclass(eq=False, repr=False)
-class StreamEndedError(SelectionError):
+class StreamEndedError(SelectionError, says="{what}: begin another one, and charge it anew"):
     """A stream of questions may not answer any more; nothing was drawn. Another stream has to be paid for anew."""
 
     what: str
 
-    def __str__(self) -> str:
-        return f"{self.what}: begin another one, and charge it anew"
-
 
 @dataclass(eq=False, repr=False)
-class MissingExtraError(SelectionError, ImportError):
+class MissingExtraError(
+    SelectionError,
+    ImportError,
+    says="{what}: this needs the extra {extra!r}; in a checkout of dpselect: pip install '.[{extra}]'",
+):
     """A feature needs an optional package that is not installed."""
 
     what: str
     extra: str
-
-    def __str__(self) -> str:
-        install = f"in a checkout of dpselect: pip install '.[{self.extra}]'"
-        return f"{self.what}: this needs the extra {self.extra!r}; {install}"
 
 
 def import_extra(module: str, what: str, extra: str) -> Any:
@@ -170,7 +168,7 @@ def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
 
 
 @dataclass(eq=False, repr=False)
-class LedgerError(SelectionError):
+class LedgerError(SelectionError, says="ledger {ledger}: {what}"):
     """Base of all ledger errors that are not caused by an argument.
 
     Messages name the ledger without its password, and no answer.
@@ -178,9 +176,6 @@ class LedgerError(SelectionError):
 
     ledger: str
     what: str
-
-    def __str__(self) -> str:
-        return f"ledger {self.ledger}: {self.what}"
 
 
 @dataclass(eq=False, repr=False)
@@ -227,7 +222,7 @@ class LedgerForkedError(LedgerError):
 
 
 @dataclass(eq=False, repr=False)
-class AnchorError(LedgerError):
+class AnchorError(LedgerError, says="anchor {ledger}: {what}"):
     """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
     Attributes:
@@ -237,16 +232,16 @@ class AnchorError(LedgerError):
 
     sequence: int | None = None
 
-    def __str__(self) -> str:
-        return f"anchor {self.ledger}: {self.what}"
-
 
 class AnchorUnavailableError(AnchorError):
     """An anchor cannot be read or written at this moment: its lock is held, the disk failed, or files ran out."""
 
 
 @dataclass(eq=False, repr=False)
-class AnswerLostError(SelectionError):
+class AnswerLostError(
+    SelectionError,
+    says="charged as entry {sequence} of account {account!r}, but no answer was shown, and the charge stands. {why}",
+):
     """Something failed after the charge: no answer was shown, and the charge stands.
 
     Attributes:
@@ -257,10 +252,6 @@ class AnswerLostError(SelectionError):
     account: str
     sequence: int
     why: str
-
-    def __str__(self) -> str:
-        charged = f"charged as entry {self.sequence} of account {self.account!r}"
-        return f"{charged}, but no answer was shown, and the charge stands. {self.why}"
 
 
 @dataclass(eq=False, repr=False)
