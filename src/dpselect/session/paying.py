@@ -228,7 +228,7 @@ class Spending:
             known = [None if each is None or each.release is None else _read_back(each.release) for each in looked]
             new = [place for place, release in enumerate(known) if release is None]
             read = gathered([questions[place] for place in new], in_order=seeded_before[0])
-            drafts: list[_Draft] = []
+            drafts: list[tuple[TableQuestion, list[list[Any]], Release, str]] = []
             for place, found in zip(new, read, strict=True):
                 asked, ahead = questions[place], looked[place]
                 # Charged before a crash, on the day on which it was asked.
@@ -236,22 +236,22 @@ class Spending:
                 about: dict[str, Any] = asked.asked.stated(column=asked.column, unit=asked.unit)
                 about |= {"time": since, "format": asked.format, "source": dict(asked.named) or None}
                 undrawn: Release = Release(value=asked.asked.undrawn, **about)
-                drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash(), seeded_before))
+                drafts.append((asked, found, undrawn, undrawn.question_hash()))
             if drafts and len(questions) > 1:
                 self._looked(questions)  # reading may have taken long, and others charge meanwhile
-                if self._ledger is not None and all(each.asked.request is not None for each in drafts):
+                if self._ledger is not None and all(asked.request is not None for asked, *_ in drafts):
                     charges = [
-                        (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
-                        for each in drafts
+                        (asked.run, str(asked.request), asked.text, certificate, undrawn.time)
+                        for asked, _, undrawn, certificate in drafts
                     ]
                     self._ledger.charge_ahead(self.account, charges)
-            answers = (self._answer(draft) for draft in drafts)
+            answers = (self._answer(*draft, seeded_before) for draft in drafts)
             return [next(answers) if release is None else release for release in known]
         except BaseException as error:
             if not isinstance(error, Exception) and self._ledger is not None and not hasattr(error, "__notes__"):
                 last = self._ledger.last_charge
                 if last is not None and last is not before:
-                    error.add_note(str(_lost(last, "It was interrupted.")))
+                    error.add_note(str(AnswerLostError(last.account, last.sequence, "It was interrupted.")))
             raise
 
     def _looked(self, questions: Sequence[TableQuestion]) -> list[Receipt | None]:
@@ -262,18 +262,23 @@ class Spending:
         asked = [(each.run, each.request, each.text) for each in questions]
         return self._ledger.look(self.account, asked)
 
-    def _answer(self, draft: _Draft) -> Release:
-        """Charge, draw and store, in this order; or return what is stored for the request by now."""
-        asked, ledger, receipt = draft.asked, self._ledger, None
+    def _answer(
+        self, asked: TableQuestion, found: list[list[Any]], undrawn: Release, certificate: str, seeded: tuple[bool, int]
+    ) -> Release:
+        """Charge, draw and store, in this order; or return what is stored for the request by now.
+
+        Of the answer's certificate all but the answer is known, and its hash; and `seeded_draws` when it was asked.
+        """
+        ledger, receipt = self._ledger, None
         if ledger is not None:
-            about: dict[str, Any] = {"question": asked.text, "certificate": draft.certificate}
-            receipt = ledger.charge(self.account, asked.run, request=asked.request, time=draft.undrawn.time, **about)
+            about: dict[str, Any] = {"question": asked.text, "certificate": certificate}
+            receipt = ledger.charge(self.account, asked.run, request=asked.request, time=undrawn.time, **about)
             if receipt.release is not None:
                 return _read_back(receipt.release)
         try:
-            release = draft.undrawn.answered(asked.asked.released(draft.found))
+            release = undrawn.answered(asked.asked.released(found))
             # Marked if this thread was in a seeded block at any draw since the question was asked.
-            release = replace(release, seeded=draft.seeded_before[0] or seeded_draws() != draft.seeded_before)
+            release = replace(release, seeded=seeded[0] or seeded_draws() != seeded)
             if ledger is None or receipt is None:
                 return release
             release = replace(release, receipt=receipt.to_dict())
@@ -283,21 +288,10 @@ class Spending:
         except Exception as error:
             if receipt is None:
                 raise
-            if isinstance(error, (SelectionError, AnswerNotStoredWarning)):
-                raise _lost(receipt, str(error)) from error
-            # Nor is it the cause: a traceback shows its text, which may quote a row.
-            raise _lost(receipt, f"An unexpected {type(error).__name__}; please report it.") from None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Draft:
-    """A question whose rows are read, its certificate without the answer, the hash of this, and `seeded_draws` then."""
-
-    asked: TableQuestion
-    found: list[list[Any]]
-    undrawn: Release
-    certificate: str
-    seeded_before: tuple[bool, int]
+            # Nor is it the cause, if it is unexpected: a traceback shows its text, which may quote a row.
+            known = isinstance(error, (SelectionError, AnswerNotStoredWarning))
+            why = str(error) if known else f"An unexpected {type(error).__name__}; please report it."
+            raise AnswerLostError(receipt.account, receipt.sequence, why) from error if known else None
 
 
 def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[list[list[Any]]]:
@@ -325,7 +319,3 @@ def public_time(moment: datetime, times: Times = Times.DAY) -> datetime:
     """The start, in UTC, of the day or the hour in which `moment` lies."""
     hour = moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     return hour.replace(hour=0) if times is Times.DAY else hour
-
-
-def _lost(receipt: Receipt, why: str) -> AnswerLostError:
-    return AnswerLostError(receipt.account, receipt.sequence, why)
