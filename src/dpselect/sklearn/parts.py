@@ -13,7 +13,8 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from functools import partial
 from itertools import chain
 from typing import Any, cast
 
@@ -25,9 +26,8 @@ from sklearn.exceptions import DataConversionWarning
 from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.mechanisms import RandomizedResponse
 from dpselect.rows.columns import Holds
-from dpselect.rows.pandas_frame import number_of_object
 from dpselect.rows.row_rules import BLANKS, MISSING
-from dpselect.sklearn.reading import LABELS, array_of, column_of, only, require_labels
+from dpselect.sklearn.reading import LABELS, array_of, column_of, doubles, only, require_labels
 
 _ROWS = "rows: an array, a data frame or a list"
 
@@ -87,7 +87,8 @@ def rows_right(predicted: Any, labels: Any) -> int:
     """
     if not _is_one_for_each(predicted, len(labels)):
         return 0
-    return sum(_equal(one, other) for one, other in zip(predicted, labels, strict=True))
+    pairs = zip(predicted, labels, strict=True)  # what is missing, or holds several, is no label
+    return sum(_tried(False, lambda pair: bool(pair[0] == pair[1]), pair) for pair in pairs)
 
 
 def sum_of_scores(scores: Any, *, rows: int, steps: int) -> int:
@@ -101,7 +102,7 @@ def sum_of_scores(scores: Any, *, rows: int, steps: int) -> int:
     if isinstance(scores, np.ndarray) and scores.dtype.kind in "biuf":
         found = np.asarray(ma.filled(scores.astype(np.float64), np.nan))
     else:
-        found = np.fromiter(map(number_of_object, scores), np.float64, rows)
+        found = doubles(cast("Sequence[object]", scores))
     return int(np.rint(np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0) * steps).sum())
 
 
@@ -140,13 +141,15 @@ def _with_copies(part: Any) -> Any:
     return part
 
 
-def _copied(cell: object) -> object:
+def _tried(otherwise: Any, work: Callable[[Any], Any], given: object) -> Any:
+    """What objects' own methods make of them, or `otherwise`, whatever they raise."""
     try:
-        return copy.deepcopy(cell)
-    except Exception:  # noqa: BLE001 - an object's own way to be copied
-        return None
+        return work(given)
+    except Exception:  # noqa: BLE001 - it may be anything
+        return otherwise
 
 
+_copied = partial(_tried, None, copy.deepcopy)
 _each_copied = np.frompyfunc(_copied, 1, 1)
 
 
@@ -154,13 +157,6 @@ def _is_one_for_each(given: Any, rows: int) -> bool:
     if isinstance(given, (list, tuple)):
         return len(cast("Sequence[object]", given)) == rows
     return getattr(given, "shape", None) == (rows,)
-
-
-def _equal(one: object, other: object) -> bool:
-    try:
-        return bool(one == other)
-    except Exception:  # noqa: BLE001 - what is missing, or holds several, is no label
-        return False
 
 
 _EXPECTED = "the unit of each row of X, in one dimension"
@@ -183,7 +179,12 @@ def unit_of_rows(groups: Any, rows: int) -> NDArray[np.int64]:
     if count != rows:
         raise InvalidDataError("groups", Shown("<another length>"), "the unit of each row of X")
     known: dict[Hashable, int] = {}
-    return np.fromiter((_place(name, known) for name in names), np.int64, rows)
+
+    def place(name: object) -> int:
+        unit = _unit(name)
+        return -1 if unit is None else known.setdefault(unit, len(known))
+
+    return np.fromiter((_tried(-1, place, name) for name in names), np.int64, rows)
 
 
 def divided(units: NDArray[np.int64], *, share: float, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -223,15 +224,6 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
         raise InvalidDataError("groups", Shown(f"<{column.holds}>"), "identifiers: numbers, text or bytes", hint)
     batches = found.batches(found.columns)
     return chain.from_iterable(batch[column].to_pylist() for batch in batches), found.size
-
-
-def _place(name: object, known: dict[Hashable, int]) -> int:
-    """The number of a unit, a new one if it is not known; -1: it is none."""
-    try:
-        unit = _unit(name)
-        return -1 if unit is None else known.setdefault(unit, len(known))
-    except Exception:  # noqa: BLE001 - an object's own methods; whatever it is, it is no unit
-        return -1
 
 
 def _unit(name: Any) -> Hashable | None:

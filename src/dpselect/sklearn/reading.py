@@ -41,15 +41,27 @@ def numbers(X: Any) -> Sequence[Source]:
     if hasattr(X, "tocsr"):
         hint = "Sparse input is not supported: pass X.toarray()."
         raise InvalidDataError("X", Shown("<sparse>"), "a dense table", hint)
-    sources = _columns(X)
-    if not sources:
+    is_list = isinstance(X, list | tuple)
+    sources: Any = None if is_list else single_columns(X, argument="X")
+    if sources is None:
+        array: Any = _doubles_of_rows(cast("Any", X)) if is_list else array_of(X, "X")
+        if array.dtype.kind == "c":
+            raise InvalidDataError("X", Shown("<complex numbers>"), "real numbers", "Complex data not supported.")
+        if array.dtype.kind == "O":
+            array = doubles(array.ravel().tolist()).reshape(array.shape)
+        sources = [of_numpy_array(array[:, at]) for at in range(array.shape[1])] if array.ndim == 2 else array
+    if not isinstance(sources, list):
+        dimensions = getattr(sources, "ndim", 1)
+        raise InvalidDataError("X", Shown(f"<{dimensions} dimensions>"), "two: rows and features", _RESHAPE)
+    columns = cast("list[Source]", sources)
+    if not columns:
         raise InvalidDataError("X", Shown("<0 features>"), "at least one feature")
-    for place, source in enumerate(sources):
+    for place, source in enumerate(columns):
         (column,) = source.columns
         if column.holds not in _NUMBERS:
             hint = f"Column {place}, counted from 0, has a type that holds no numbers. {column.hint or 'Leave it out.'}"
             raise InvalidDataError("X", Shown(f"<{column.holds}>"), "numbers", hint)
-    return sources
+    return columns
 
 
 def values_of(feature: Source) -> NDArray[np.float64]:
@@ -70,27 +82,6 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
     return _read(labels, lambda array: _places(array, holds, known), np.int64)
 
 
-def _columns(X: Any) -> Sequence[Source]:
-    if isinstance(X, list | tuple):
-        return _columns_of_array(_doubles_of_rows(cast("Sequence[object]", X)))
-    columns = single_columns(X, argument="X")
-    if isinstance(columns, list):
-        return columns
-    array = array_of(X, "X") if columns is None else None
-    if array is not None and array.dtype.kind == "c":
-        raise InvalidDataError("X", Shown("<complex numbers>"), "real numbers", "Complex data not supported.")
-    if array is None or array.ndim != 2:
-        dimensions = 1 if array is None else array.ndim
-        raise InvalidDataError("X", Shown(f"<{dimensions} dimensions>"), "two: rows and features", _RESHAPE)
-    if array.dtype.kind == "O":
-        array = _doubles_of_objects(array.ravel().tolist()).reshape(array.shape)
-    return _columns_of_array(array)
-
-
-def _columns_of_array(array: NDArray[Any]) -> Sequence[Source]:
-    return [of_numpy_array(array[:, place]) for place in range(array.shape[1])]
-
-
 def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
     """Numbers from a list, which has no type. The first row gives the number of features; other lengths are missing."""
     read = [_cells_of_row(row) for row in rows]
@@ -101,11 +92,12 @@ def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
     table = np.full((len(read), count), np.nan)
     for place, row in enumerate(read):
         if row is not None and len(row) == count:
-            table[place] = _doubles_of_objects(row)
+            table[place] = doubles(row)
     return table
 
 
-def _doubles_of_objects(values: Sequence[object]) -> NDArray[np.float64]:
+def doubles(values: Sequence[object]) -> NDArray[np.float64]:
+    """Each object as a number, NaN if it is none."""
     return np.fromiter(map(number_of_object, values), np.float64, len(values))
 
 
@@ -231,8 +223,7 @@ def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, class
     [2, 5]
     """
     cuts: dict[tuple[str, str], PublicBins] = {}
-    each_bounds = _each(bounds, "bounds", names, one=_is_pair)
-    each_bins = _each(bins, "bins", names, one=lambda given: not isinstance(given, (list, tuple)))
+    each_bounds, each_bins = _each(bounds, "bounds", names, of_pairs=True), _each(bins, "bins", names, of_pairs=False)
     for ends, count in (pairs := list(zip(each_bounds, each_bins, strict=True))):
         if (key := (repr(ends), repr(count))) not in cuts:
             cuts[key] = PublicBins.growing(count) if ends is None else PublicBins.given(ends, count)
@@ -243,7 +234,7 @@ def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, class
     return found
 
 
-def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[object], bool]) -> list[object]:
+def _each(given: Any, name: str, names: PublicCandidates, *, of_pairs: bool) -> list[object]:
     given, count = _as_lists(given), len(names)
     if isinstance(given, Mapping):
         by_name = cast("Mapping[object, object]", given)
@@ -255,11 +246,11 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
             hint = " ".join(f"{what}: {some}." for what, some in said.items())
             raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features", hint)
         return [_as_lists(by_name[each]) for each in expected]
-    if one(given):
+    listed = cast("Sequence[object]", given if isinstance(given, (list, tuple)) else (given,))
+    # Two numbers; two features' bounds are two pairs.
+    is_pair = len(listed) == 2 and not any(isinstance(end, (list, tuple, np.ndarray)) for end in listed)
+    if listed is not given or (of_pairs and is_pair):  # what is no list is refused, or not, as that of one feature
         return [given] * count
-    if not isinstance(given, (list, tuple)):
-        raise InvalidParameterError(name, Shown(describe(given)), "one for all features, or one per feature")
-    listed = cast("Sequence[object]", given)
     if len(listed) != count:
         raise InvalidParameterError(name, Shown(f"<{len(listed)} of them>"), f"{count}: one for each feature")
     return list(listed)
@@ -267,14 +258,6 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
 
 def _as_lists(given: object) -> object:
     return cast("Any", given).tolist() if isinstance(given, (np.ndarray, np.generic)) else given
-
-
-def _is_pair(given: object) -> bool:
-    """Two numbers; two features' bounds are two pairs."""
-    if not isinstance(given, (list, tuple)):
-        return True  # whatever it is, it is refused as a pair
-    pair = cast("Sequence[object]", given)
-    return not any(isinstance(end, (list, tuple, np.ndarray)) for end in pair) and len(pair) == 2
 
 
 def settings_hash(*settings: object) -> str:
