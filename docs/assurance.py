@@ -170,7 +170,7 @@ def question_pages() -> list[set[str]]:
     """For each whole question the proofs that its certificate names."""
     asked = [*QUESTIONS.values(), *(each for each, _ in UNKNOWN.values())]
     terms = (planned(question(each), Neighbours.ADD_REMOVE).terms for each in asked)
-    return [set(_CITED.findall(" ".join((each.sensitivity.proof, *each.proofs)))) for each in terms]
+    return [set(_CITED.findall(" ".join(each.proofs))) for each in terms]
 
 
 mutations = cache(read_list)

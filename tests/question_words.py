@@ -19,9 +19,9 @@ TASKS: dict[str, Any] = {**QUESTIONS}
 
 def provenance(release: Any) -> str:
     """What the value was drawn from, and the number of groups."""
-    return wording.provenance(TASKS[release.task], release)
+    return release.provenance
 
 
-def reported(task: str, release: Any, value: Any) -> Any:
-    """A value as a release of this task reports it."""
-    return wording.reported(TASKS[task], release, value)
+def reported(release: Any, value: Any) -> Any:
+    """A value as its release reports it."""
+    return wording.reported(release, value)

@@ -119,7 +119,7 @@ def test_numbers_are_shown_to_the_place_of_their_error() -> None:
     assert str(rough).partition("\n")[0] == str(round(rough.value))
     grouped = ages.by("age", groups=[0.0]).mean("age", bounds=(0, 120), epsilon=1.0)  # a group has its own error
     assert len(grouped.table()[1][0][1]) < 6
-    assert reported("median", PEOPLE.median("age", bounds=(20, 60), continuous=True, epsilon=1.0), 1 / 3) == 1 / 3
+    assert reported(PEOPLE.median("age", bounds=(20, 60), continuous=True, epsilon=1.0), 1 / 3) == 1 / 3
 
 
 def test_the_interval_of_a_mean_does_not_leave_the_bounds() -> None:

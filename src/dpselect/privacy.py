@@ -63,23 +63,6 @@ def neighbouring_relation(value: object) -> Neighbours:
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """How much each score can change between neighbours, and where that is proved.
-
-    Attributes:
-        value: the largest change of any one score, in the unit of the scores.
-        monotonic: between two neighbours all scores change in the same direction.
-        neighbours: the relation for which this holds.
-        proof: path of the proof page in this repository.
-    """
-
-    value: float
-    monotonic: bool
-    neighbours: Neighbours
-    proof: str
-
-
-@dataclass(frozen=True, slots=True)
 class Guarantee:
     """What a release promises: (epsilon, delta)-differential privacy of one `unit` under `neighbours`."""
 

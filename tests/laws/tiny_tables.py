@@ -173,7 +173,7 @@ class Handed(dict[Table, tuple[Fed | Branches, ...]]):
         self._task, self._ask, self.universe = task, ask, universe
 
     def __missing__(self, table: Table) -> tuple[Fed | Branches, ...]:
-        relation = self._task.terms.sensitivity.neighbours
+        relation = self._task.terms.neighbours
         self[table] = laws_of(self._task, summary_of(self._ask, self.universe, table, relation))
         return self[table]
 

@@ -35,7 +35,7 @@ def planned(members: Any, *, epsilon: float = 1.0, neighbours: Any = Neighbours.
 
 def test_one_group_a_unit_costs_what_one_question_costs() -> None:
     task = planned(groups(["Oslo", "Rome", "Bonn"]))
-    assert task.event == drawn_answers.planned("most_common", candidates=XYZ, epsilon=1.0).mechanism.event
+    assert task.terms.event == drawn_answers.planned("most_common", candidates=XYZ, epsilon=1.0).mechanism.event
     assert task.terms.epsilon == 1.0
 
 
@@ -43,10 +43,10 @@ def test_one_group_a_unit_costs_what_one_question_costs() -> None:
 @pytest.mark.parametrize("epsilon", [1.0, 0.1, 1e-300, 3.3])
 def test_several_groups_a_unit_share_the_cost(most: int, epsilon: float) -> None:
     task = planned(groups(range(10), most), epsilon=epsilon)
-    assert task.event == ComposedEvent(event=task.alone.mechanism.event, count=most)
+    assert task.terms.event == ComposedEvent(event=task.alone.mechanism.event, count=most)
     assert Fraction(task.alone.terms.epsilon) * most <= Fraction(epsilon)
     assert task.alone.terms.epsilon == pytest.approx(epsilon / most)
-    assert compose([task.event]).epsilon(0.0) <= task.terms.epsilon == epsilon
+    assert compose([task.terms.event]).epsilon(0.0) <= task.terms.epsilon == epsilon
 
 
 @given(epsilon=st.floats(1e-300, 1e300), most=st.integers(1, 1000))

@@ -106,9 +106,8 @@ PLANS: dict[str, Callable[[Neighbours], Any]] = {
 @pytest.mark.parametrize("neighbours", BOTH)
 def test_the_certificate_says_the_relation_that_the_noise_is_made_for(question: str, neighbours: Neighbours) -> None:
     task = PLANS[question](neighbours)
-    sensitivity = task.terms.sensitivity
-    assert sensitivity.neighbours is neighbours
-    assert not (sensitivity.monotonic and neighbours is Neighbours.REPLACE_ONE)
+    assert task.terms.neighbours is neighbours
+    assert not (task.terms.monotonic and neighbours is Neighbours.REPLACE_ONE)
     mechanism = getattr(task.mechanism, "mechanism", task.mechanism)  # of a plan, that of a round
     assert getattr(task, "neighbours", mechanism.neighbours) is neighbours
 

@@ -104,7 +104,7 @@ def test_the_mechanism_draws_with_the_sensitivity_that_is_proved(level: float, r
     for domain in (AGES, ANY_AGE):
         task = quantile(level, domain, epsilon=1.0, max_rows_per_unit=rows)
         exact = rows * max(Fraction(level), 1 - Fraction(level))
-        assert task.mechanism.sensitivity == task.terms.sensitivity.value
+        assert task.mechanism.sensitivity == task.terms.sensitivity
         assert exact <= Fraction(task.mechanism.sensitivity) <= exact * (1 + Fraction(1, 2**52))
 
 

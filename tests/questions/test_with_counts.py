@@ -139,7 +139,7 @@ def test_a_delta_is_weighed_by_its_own_deviation() -> None:
         assert question.mechanism.event == (
             PureEvent(epsilon=1.0) if not question.terms.delta else question.once.noise.event
         )
-        assert question.terms.sensitivity.value == pytest.approx(most if not question.terms.delta else math.sqrt(most))
+        assert question.terms.sensitivity == pytest.approx(most if not question.terms.delta else math.sqrt(most))
     assert top(100, delta=1e-6, max_values_per_unit=38).once is None
     assert top(100, delta=1e-6, max_values_per_unit=38).terms.arguments["rule"] == EACH
     noise = order_noise(1000, 100, epsilon=1.0, delta=1e-6, max_values_per_unit=20)

@@ -40,17 +40,14 @@ CANDIDATES = ("x", "y")
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_the_product_claims_what_enumeration_gives(clip: tuple[int, int], neighbours: Neighbours) -> None:
     task = planned("best_by", candidates=CANDIDATES, sum="paid", clip=clip, epsilon=1.0, neighbours=neighbours)
-    claimed, of_range = (
-        task.terms.sensitivity,
-        task.mechanism.scale,
-    )  # at epsilon 1 the noise has the scale of the range
+    claimed, of_range = task.terms, task.mechanism.scale  # at epsilon 1 the noise has the scale of the range
     for most in (LARGEST, 6, 0):  # also with sums cut off
         changes = movements(PAIRS[neighbours](("ann", "bob"), ROWS), CANDIDATES, clip=clip, most=most)
-        assert sensitivity(changes) <= claimed.value
+        assert sensitivity(changes) <= claimed.sensitivity
         assert score_range(changes) <= of_range
         assert is_monotone(changes) or not claimed.monotonic
         if most == LARGEST:
-            assert (sensitivity(changes), is_monotone(changes)) == (claimed.value, claimed.monotonic)
+            assert (sensitivity(changes), is_monotone(changes)) == (claimed.sensitivity, claimed.monotonic)
             # One unit that has x with the least, and another with y: then the range is attained, too.
             more = [*ROWS, (("x", clip[0]),), (("x", clip[1]),), (("y", clip[0]),), (("y", clip[1]),)]
             changes = movements(PAIRS[neighbours](("ann",), more), CANDIDATES, clip=clip)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from dpselect.accounting.events import encode
 from dpselect.certificates.tables import columns, lines, plotted, reported
 from dpselect.errors import wrong
-from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
+from dpselect.questions.wording import Worded, html_table
 from dpselect.questions.words import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ else:
 
 _MOST_SHOWN = 50
 
-SEEDED_PROMISE = "Seeded: not private. The noise can be computed by anybody who knows the seed."
-
 
 @cache  # reading what is installed takes longer than planning an answer
 def _installed_version() -> str:
@@ -43,11 +41,11 @@ def _installed_version() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release(Planned, Generic[Answer]):
+class Release(Worded, Generic[Answer]):
     """One private answer and everything needed to judge its guarantee.
 
-    Its cost, its error bound and the question are attributes that forecasts have, too: see
-    `dpselect.questions.words.Planned`.
+    Its cost, its error bound, the question and the sentences about it are what forecasts have, too: see
+    `dpselect.questions.words.Planned` and `dpselect.questions.wording.Worded`.
 
     Attributes:
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
@@ -83,34 +81,12 @@ class Release(Planned, Generic[Answer]):
     seeded: bool = False
 
     @property
-    def promise(self) -> str:
-        """The guarantee in one sentence."""
-        return SEEDED_PROMISE if self.seeded else wording.promise(self, self.guarantee)
-
-    @property
-    def accuracy(self) -> str:
-        """The error bound in one sentence."""
-        return wording.accuracy(QUESTIONS[self.task], self, cast("Answered", self.value))
-
-    @property
     def opened(self) -> str:
         """What the table is called, and what was opened: files without folders, a table on a server, or a frame."""
         held = dict(self.source or {})
         listed: list[str] = held.get("files") or [held.get("table") or held.get("frame") or "a table"]
         found = ", ".join(listed)
         return f"{held['name']} ({found})" if "name" in held else found
-
-    @property
-    def basis(self) -> str:
-        """How many units were counted, with warnings if they are few; empty if no number of them was released."""
-        kind = QUESTIONS[self.task]
-        said = wording.basis(kind, self), wording.counts_of_nothing(kind, self), wording.large_delta(self, self.delta)
-        return " ".join(filter(None, said))
-
-    @property
-    def basis_missing(self) -> str:
-        """How to have a number of units released, too; empty if one was, or if there is none to be had."""
-        return wording.basis_missing(QUESTIONS[self.task], self, verb="was not")
 
     @property
     def counts(self) -> Any:
@@ -123,11 +99,6 @@ class Release(Planned, Generic[Answer]):
         ([9, 10, 13], 3, True)
         """
         return None if self.counted is None else self.counted.count
-
-    @property
-    def count_accuracy(self) -> str:
-        """The error bound of `counts` in one sentence; empty if there are none."""
-        return wording.count_accuracy(QUESTIONS[self.task], self)
 
     @property
     def interval(self) -> Any:
@@ -264,15 +235,6 @@ class Release(Planned, Generic[Answer]):
     def __str__(self) -> str:
         return "\n".join(filter(None, (*lines(self), self.promise, *self.sentences, self.basis_missing)))
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What is said of the answer besides the promise; some may be empty."""
-        values: object = self.value
-        count = len(cast("list[object]", values)) if isinstance(values, list) else None
-        ending = "" if count is None else QUESTIONS[self.task].ending(self, count)
-        sure = self.accuracy, self.count_accuracy
-        return wording.scope(self.where), ending, *sure, self.rule, self.basis
-
     def __repr__(self) -> str:
         shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"
         if self.usable is not None or self.basis_missing:
@@ -282,7 +244,7 @@ class Release(Planned, Generic[Answer]):
     def _repr_html_(self) -> str:
         heads, rows = self.table()
         left = f"{len(rows) - _MOST_SHOWN:,} more rows: see table()." if len(rows) > _MOST_SHOWN else ""
-        return wording.html_table(heads, rows[:_MOST_SHOWN], left, self.promise, *self.sentences, self.basis_missing)
+        return html_table(heads, rows[:_MOST_SHOWN], left, self.promise, *self.sentences, self.basis_missing)
 
 
 def claims(planned: Planned) -> dict[str, Any]:

@@ -40,13 +40,13 @@ def _tabled(release: Any) -> tuple[list[str], dict[str, list[Any]], list[Any]]:
     table: dict[str, list[Any]] = {head: [] for head in (*heads, *numbers[: 1 if counts is None else 2])}
     bounds, reported = list[float | None](), list[Any]()
     for group, answer in (cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}).items():
-        listed, units = values_in(answer), wording.units_of(release, group)
+        listed, units = values_in(answer), release.units_in(group)
         parts = cast("tuple[Any, ...]", group) if isinstance(group, tuple) else (group,)
         for head, part in zip(heads[:-1], parts, strict=False):
             table[head] += [part] * len(listed)
         table[heads[-1]] += kind.keys(release, len(listed))
         table["released"] += listed
-        reported += [wording.reported(kind, release, each, group) for each in listed]
+        reported += [wording.reported(release, each, group) for each in listed]
         bounds += [kind.value_bound(release, units, each) for each in listed]
         if counts is not None:
             table["units"] += values_in(cast("Any", counts[group]) if isinstance(counts, dict) else counts)

@@ -13,8 +13,8 @@ from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say,
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format
 from dpselect.privacy import Neighbours, Times
-from dpselect.questions.question import QUESTIONS, Question
-from dpselect.questions.wording import LOUD, TO_COUNT_UNITS, provenance
+from dpselect.questions.question import Question
+from dpselect.questions.wording import LOUD, TO_COUNT_UNITS
 from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def shown(release: Release, *, quiet: bool = False) -> str:
     charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
-    last = f"Drawn by {drawn}, {provenance(QUESTIONS[release.task], release)}. {charge}"
+    last = f"Drawn by {drawn}, {release.provenance}. {charge}"
     sentences = release.promise, *release.sentences, _as_typed(release.basis_missing), last
     return "\n".join([table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])
 

@@ -26,7 +26,7 @@ from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, native_grid, shortest
 from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism
 from dpselect.mechanisms.scores import ScoresLike, native_scores, plain_points, plain_values, refused_values
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +79,11 @@ class QuantileMechanism(RankMechanism, HasScale):
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
-        moved = rank_sensitivity(self.level, values_per_unit=self.values_per_unit, neighbours=self.neighbours)
-        sampler = _core.IntervalSampler(self.epsilon, moved.value, 1 if moved.monotonic else 2)
-        self._set(sensitivity=moved.value, monotonic=moved.monotonic, _sampler=sampler)
+        moved, is_one_way = rank_sensitivity(
+            self.level, values_per_unit=self.values_per_unit, neighbours=self.neighbours
+        )
+        sampler = _core.IntervalSampler(self.epsilon, moved, 1 if is_one_way else 2)
+        self._set(sensitivity=moved, monotonic=is_one_way, _sampler=sampler)
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, rounded once to the nearest double, at the cost of `epsilon`."""
@@ -123,8 +125,8 @@ class QuantileMechanism(RankMechanism, HasScale):
 
 def rank_sensitivity(
     level: float, *, values_per_unit: int = 1, neighbours: Neighbours = Neighbours.ADD_REMOVE
-) -> Sensitivity:
-    r"""How much all values of one unit can change the rank score of any number.
+) -> tuple[float, bool]:
+    r"""How much all values of one unit can change the rank score of any number, and whether all scores fall or rise.
 
     It is :math:`m \max(\text{level}, 1 - \text{level})` in ranks for m values, rounded up; m if a unit is replaced. At
     levels 0 and 1 all scores fall when a unit is added, which halves the noise; at others, scores on the two sides of
@@ -132,13 +134,13 @@ def rank_sensitivity(
 
     Proof: ``proofs/unit_values.md``; ``proofs/quantiles.md``, claim 3.
 
-    >>> rank_sensitivity(0.25, values_per_unit=4).value, rank_sensitivity(1.0).monotonic
-    (3.0, True)
+    >>> rank_sensitivity(0.25, values_per_unit=4), rank_sensitivity(1.0)
+    ((3.0, False), (1.0, True))
     """
     exact, is_added = Fraction(level), neighbours is Neighbours.ADD_REMOVE
     value = positive_sensitivity(values_per_unit * (max(exact, 1 - exact) if is_added else 1))
     monotonic = is_added and level in (0.0, 1.0)
-    return Sensitivity(value, monotonic=monotonic, neighbours=neighbours, proof="proofs/unit_values.md")
+    return value, monotonic
 
 
 QuantilesMethod = Literal["joint", "halving"]

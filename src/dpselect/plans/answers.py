@@ -20,7 +20,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeVar, cast
 
-from dpselect.certificates.release import SEEDED_PROMISE, Release
+from dpselect.certificates.release import Release
 from dpselect.charts import svg_without_title
 from dpselect.checks import fraction_up
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
@@ -28,7 +28,7 @@ from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.privacy import Guarantee
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import cost_shown, html_notes, html_table
+from dpselect.questions.wording import SEEDED_PROMISE, cost_shown, html_notes, html_table
 from dpselect.questions.words import as_text
 
 Of = TypeVar("Of", covariant=True)
@@ -140,7 +140,7 @@ class Answers(OfQuestions[Release[Any]]):
         promise = wording.in_words(Guarantee(self.epsilon, self.delta, first.neighbours, first.unit), several=True)
         seeded = any(each.seeded for each in held)
         named, asks = zip(*(_named(*each) for each in self.items()), strict=True)
-        costs = [wording.cost(each, each.epsilon, whole=cost_shown) for each in held]
+        costs = [each.cost(whole=cost_shown) for each in held]
         spent = {
             "question": [*named, "together"],
             "asks": [*asks, ""],

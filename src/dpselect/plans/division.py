@@ -99,7 +99,7 @@ def divided(
     def needs(chosen: Mapping[str, float], between: str) -> str:
         return between.join(f"{name} {as_text(epsilon)}" for name, epsilon in costs(chosen).items())
 
-    deltas = sum((Fraction(planned(name, epsilon).asked.event.delta) for name in questions), Fraction(0))
+    deltas = sum((Fraction(planned(name, epsilon).asked.terms.event.delta) for name in questions), Fraction(0))
     if deltas > Fraction(delta):
         hint = "The plan's delta is at least the sum of its questions' deltas."
         raise InvalidParameterError("delta", delta, f"at least {fraction_up(deltas)!r}, for all questions", hint)
@@ -128,7 +128,7 @@ def divided(
         chosen[largest] = math.nextafter(chosen[largest], 0)
 
     def total(chosen: Mapping[str, float]) -> Cost:
-        events = [planned(name, chosen[name]).asked.event for name in questions]
+        events = [planned(name, chosen[name]).asked.terms.event for name in questions]
         return account.charged(limit, account.nothing, events)[1]
 
     def accepts(parts: Mapping[str, float]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 from dpselect.questions import words
 from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful
 from dpselect.questions.wording import condition
@@ -96,7 +96,7 @@ class Count(Question, name="count"):
         return mechanism
 
     @cached_property
-    def terms(self) -> words.Terms:
+    def terms(self) -> words.Planned:
         arguments: dict[str, Any] = {}
         if (between := self.scan.between) is not None:
             arguments = {"between": [*between]}
@@ -104,7 +104,8 @@ class Count(Question, name="count"):
             listed = cast("summaries.PublicCandidates", self.candidates)
             arguments = {"kind": str(listed.kind), "values": listed.stated()}
         return self.stated(
-            Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/counting.md"),
+            1.0,
+            "proofs/counting.md",
             "proofs/geometric_mechanism.md",
             error_bound=float(self.mechanism.error_bound(words.CONFIDENCE)),
             arguments=arguments,
@@ -142,7 +143,7 @@ class NoisyCounts(Question):
     bounds_value: ClassVar[bool] = True
     near: ClassVar[str] = "each released count is within {bound} of the truth"
 
-    def stated_of_all(self, moved: Sensitivity, *proofs: str, is_once: bool = True, **more: Any) -> words.Terms:
+    def stated_of_all(self, moved: float, *proofs: str, is_once: bool = True, **more: Any) -> words.Planned:
         """The contents of the certificate; the error is the largest distance of any count from the truth, in units.
 
         If each unit counts at most once, the sum of the noisy counts is a noisy number of units, at no cost.
@@ -246,13 +247,14 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
         return gaussian if bounds[1] < bounds[0] else geometric
 
     @cached_property
-    def terms(self) -> words.Terms:
+    def terms(self) -> words.Planned:
         """The sensitivity is the largest total change of all counts; for Gaussian noise the root of that of squares."""
         mechanism, most = self.mechanism, self.max_values_per_unit
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
         noise = {"noise": "gaussian" if is_gaussian else "geometric"} if self.delta else {}
         return self.stated_of_all(
-            Sensitivity(mechanism.moved, mechanism.neighbours.one_way, mechanism.neighbours, "proofs/counting.md"),
+            mechanism.moved,
+            "proofs/counting.md",
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
             candidates=self.choices.description(),
             arguments={"max_values_per_unit": most, **noise},
@@ -311,10 +313,9 @@ class InBins(NoisyCounts, NumbersQuestion):
         return noise
 
     @cached_property
-    def terms(self) -> words.Terms:
-        moved = Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/noisy_histograms.md")
-        about = self.public_bins.description()
-        return self.stated_of_all(moved, candidates=about, arguments={"max_rows_per_unit": 1})
+    def terms(self) -> words.Planned:
+        about: dict[str, Any] = {"candidates": self.public_bins.description(), "arguments": {"max_rows_per_unit": 1}}
+        return self.stated_of_all(1.0, "proofs/noisy_histograms.md", **about)
 
     def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
         return self.drawn(self.public_bins.tally(self.values(summary)))

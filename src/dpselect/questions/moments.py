@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import finite_bounds, fraction_up
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 from dpselect.questions import words
 from dpselect.questions.question import Columns, NumbersQuestion, are_whole
-from dpselect.questions.wording import rounded_up, units_of
+from dpselect.questions.wording import rounded_up
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -110,7 +110,7 @@ class Moment(NumbersQuestion):
         """The moment by noisy sums."""
 
     @cached_property
-    def terms(self) -> words.Terms:
+    def terms(self) -> words.Planned:
         """The bound is that of the mean, or of the variance up to a smaller term, times the released number of units.
 
         Proof: ``proofs/moments.md``, claims 4 to 6.
@@ -123,9 +123,9 @@ class Moment(NumbersQuestion):
         if self.degree == 1:
             exponent = Fraction(-math.log1p(-words.CONFIDENCE) * (1.0 + 1e-12))
             within = min(within, exponent * noise.sensitivity / Fraction(noise.epsilon) + 1)
-        moved = fraction_up(noise.sensitivity * self.grid.step**self.degree)
         return self.stated(
-            Sensitivity(moved, noise.neighbours.one_way, noise.neighbours, "proofs/moments.md"),
+            fraction_up(noise.sensitivity * self.grid.step**self.degree),
+            "proofs/moments.md",
             "proofs/geometric_mechanism.md",
             candidates=self.domain.description(),
             error_bound=fraction_up(Fraction(within) * self.width**self.degree / self.whole),
@@ -151,7 +151,7 @@ class Moment(NumbersQuestion):
         return min(most, _up(linear if is_mean else linear + 2.25 * (linear / width) ** 2))
 
     @classmethod
-    def possible_values(cls, release: words.Claimed) -> tuple[float, float]:
+    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
         """A mean within the bounds; a variance up to that of two halves at either."""
         lower, upper = release.candidates["lower"], release.candidates["upper"]
         return (lower, upper) if cls.degree == 1 else (0.0, (upper - lower) ** 2 / 4.0)
@@ -165,7 +165,7 @@ class Moment(NumbersQuestion):
     @classmethod
     def within(cls, release: words.Planned, bound: float) -> str:
         """How far it may be from the true one: by the released number n of units, or by a formula with n."""
-        units, value = units_of(release), getattr(release, "value", None)  # of what is only planned there is no value
+        units, value = release.units_in(), getattr(release, "value", None)  # of what is only planned there is no value
         known = cls.value_bound(release, units, value) if isinstance(units, int) else None
         what, step = cls.measure.partition(" of ")[0], words.as_text(release.candidates["step"])
         of, within, n = cls.root_of, f"{rounded_up(bound)} / n", ", n the released number of units"
@@ -270,7 +270,7 @@ class Std(Variance, name="std"):
         return math.sqrt(super().moment(noisy))
 
     @classmethod
-    def possible_values(cls, release: words.Claimed) -> tuple[float, float]:
+    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
         return 0.0, _width(release) / 2.0
 
     @classmethod
@@ -284,7 +284,7 @@ class Std(Variance, name="std"):
         return _up(max(below, math.sqrt(value**2 + of_square) - value))
 
 
-def _width(release: words.Claimed) -> float:
+def _width(release: words.Planned) -> float:
     return release.candidates["upper"] - release.candidates["lower"]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import decimal_fraction, finite_bounds, quantile_level
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 from dpselect.questions import words
 from dpselect.questions.question import Columns, NumbersQuestion, Question, are_whole
 
@@ -110,7 +110,7 @@ class Median(Between, name="median"):
         return mechanisms.QuantileMechanism(level=self.share, **self.priced, **self.domain.arguments)
 
     @cached_property
-    def terms(self) -> words.Terms:
+    def terms(self) -> words.Planned:
         """The error is in ranks. Without a grid it has no bound for all data.
 
         If two values are close together, the interval between them has little probability, however good its rank; so
@@ -122,8 +122,10 @@ class Median(Between, name="median"):
             same = mechanisms.ExponentialMechanism(epsilon=drawn.epsilon, **moved)
             within = same.error_bound(grid.count, confidence=words.CONFIDENCE)
         return self.stated(
-            Sensitivity(drawn.sensitivity, drawn.monotonic, drawn.neighbours, "proofs/unit_values.md"),
+            drawn.sensitivity,
+            "proofs/unit_values.md",
             "proofs/quantiles.md",
+            monotonic=drawn.monotonic,
             candidates=self.domain.description(),
             error_bound=within,
             arguments={"level": drawn.level, "max_rows_per_unit": self.most},
@@ -204,13 +206,15 @@ class Quantiles(Between, name="quantiles"):
         return mechanisms.QuantilesMechanism(levels=levels, method=self.method, **self.priced, **self.domain.arguments)
 
     @cached_property
-    def terms(self) -> words.Terms:
+    def terms(self) -> words.Planned:
         drawn, is_joint = self.mechanism, self.mechanism.method == "joint"
         about = {"levels": list(drawn.levels), "max_rows_per_unit": self.most, "method": drawn.method}
         return self.stated(
-            Sensitivity(drawn.sensitivity, drawn.monotonic, drawn.neighbours, "proofs/unit_values.md"),
+            drawn.sensitivity,
+            "proofs/unit_values.md",
             "proofs/joint_quantiles.md" if is_joint else "proofs/quantiles.md",
             rounds=1 if is_joint else len(drawn.levels),
+            monotonic=drawn.monotonic,
             candidates=self.domain.description(),
             error_bound=None,
             arguments=about | self._noise_made_for,
@@ -304,14 +308,17 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return summaries.PublicDomain(float(points[0]), float(points[-1]), is_open=True)
 
     @cached_property
-    def terms(self) -> words.Terms:
+    def terms(self) -> words.Planned:
         from dpselect.mechanisms.quantiles import rank_sensitivity
 
         drawn, domain = self.mechanism, self.domain
+        moved, monotonic = rank_sensitivity(drawn.level, values_per_unit=self.most, neighbours=self.neighbours)
         ends = {"lower": domain.lower, "upper": domain.upper, "step": float(drawn.step)}
         return self.stated(
-            rank_sensitivity(drawn.level, values_per_unit=self.most, neighbours=self.neighbours),
+            moved,
+            "proofs/unit_values.md",
             "proofs/unbounded_quantiles.md",
+            monotonic=monotonic,
             candidates={"source": "growing", **ends, "growth": drawn.growth, "count": drawn.candidates.size},
             error_bound=drawn.error_bound(words.CONFIDENCE),
             arguments={"level": drawn.level, "max_rows_per_unit": self.most},

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dpselect import mechanisms
-from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
+from dpselect.accounting.events import ComposedEvent, SequenceEvent
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
 from dpselect.checks import decimal_fraction, fraction_up, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, NoisyUnits, Terms, Words
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Words
 from dpselect.summaries import CountsOf, PublicCandidates, PublicGroups
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of
@@ -94,7 +94,7 @@ class Query:
         which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
         alone = part.known(columns, which)
         terms = alone.terms  # which refuses what is out of range
-        if groups is not None and terms.sensitivity.neighbours is not Neighbours.ADD_REMOVE:
+        if groups is not None and terms.neighbours is not Neighbours.ADD_REMOVE:
             hint = "A replaced unit may leave groups and join others, which would cost twice as much."
             raise InvalidParameterError("by", Shown(repr(groups.column)), "`neighbours='add_remove'` with groups", hint)
         asked = cls(question=question, alone=alone, groups=groups, where=where, facts=columns.facts)
@@ -103,7 +103,7 @@ class Query:
         return asked if usable_epsilon is None else replace(asked, usable=asked._noise_of_units(usable_epsilon))
 
     def _noise_of_counts(self) -> GeometricMechanism:
-        alone, relation = cast("ListQuestion", self.alone), self.alone.terms.sensitivity.neighbours
+        alone, relation = cast("ListQuestion", self.alone), self.alone.terms.neighbours
         answers = alone.answers
         moved = relation.changed(min(answers, alone.max_values_per_unit or answers), answers)
         left = mechanisms.left_for_selection(self.question.epsilon)
@@ -117,7 +117,7 @@ class Query:
         if terms.usable is not None:
             hint = "The answer comes with the number of units at no cost."
             raise InvalidParameterError("usable_epsilon", epsilon, "nothing, for this question and method", hint)
-        return _noise(epsilon, self._most, terms.sensitivity.neighbours, size=1, argument="usable_epsilon")
+        return _noise(epsilon, self._most, terms.neighbours, size=1, argument="usable_epsilon")
 
     @cached_property
     def _most(self) -> int:
@@ -125,28 +125,21 @@ class Query:
         return 1 if self.groups is None else self.groups.max_per_unit
 
     @cached_property
-    def event(self) -> Event:
-        """What the answers and all numbers cost together; to be charged before `released` is called."""
-        event = self.alone.mechanism.event
-        if self._most > 1:
-            event = ComposedEvent(event=event, count=self._most)
-        for noise in (self.counting, self.usable):
-            if noise is not None:
-                event = SequenceEvent(events=(event, noise.event))
-        return event
+    def terms(self) -> Planned:
+        """What the certificate will contain; the error bound holds in each group.
 
-    @cached_property
-    def terms(self) -> Terms:
-        """What the certificate will contain; the error bound holds in each group."""
+        Its event is what the answers and all numbers cost together: to be charged before `released` is called.
+        """
         terms = self.alone.terms
         if self.groups is not None:
-            whole = self.question.epsilon
+            whole, most = self.question.epsilon, self._most
             terms = replace(
                 terms,
                 epsilon=positive_epsilon(whole if self.counting is None else mechanisms.left_for_selection(whole)),
-                delta=fraction_up(Fraction(terms.delta) * self._most),
+                delta=fraction_up(Fraction(terms.delta) * most),
                 proofs=(*terms.proofs, "proofs/groups.md"),
                 groups={**self.groups.description(), "epsilon": terms.epsilon},
+                event=ComposedEvent(event=terms.event, count=most) if most > 1 else terms.event,
             )
         extra = ("counted", self.counting, "proofs/noisy_order.md"), ("usable", self.usable, "proofs/usable_units.md")
         for part, noise, page in extra:
@@ -155,25 +148,16 @@ class Query:
                 within = noise.error_bound(CONFIDENCE, size=size)
                 units = NoisyUnits(within=within, epsilon=noise.epsilon, answer_epsilon=terms.epsilon)
                 whole = fraction_up(Fraction(terms.epsilon) + Fraction(noise.epsilon))
-                terms = replace(terms, epsilon=whole, proofs=(*terms.proofs, page), **{part: units})
+                event = SequenceEvent(events=(terms.event, noise.event))
+                terms = replace(terms, epsilon=whole, proofs=(*terms.proofs, page), event=event, **{part: units})
         return terms
 
     def stated(self, *, column: str, unit: str) -> dict[str, Any]:
-        """The fields of `Planned`: the terms, of this column and unit, with the question and the cost."""
+        """The fields of the terms, of this column and unit, with the question."""
         terms, conditions = self.terms, ["proofs/row_conditions.md"] if self.where else []
-        return {
-            **{each.name: getattr(terms, each.name) for each in fields(Claimed)},
-            "column": column,
-            "unit": unit,
-            "sensitivity": terms.sensitivity.value,
-            "monotonic": terms.sensitivity.monotonic,
-            "neighbours": terms.sensitivity.neighbours,
-            "error_unit": self.alone.error_unit,
-            "proofs": (terms.sensitivity.proof, *terms.proofs, "proofs/exact_sampling.md", *conditions),
-            "event": self.event,
-            "question": self.words,
-            "facts": self.facts,
-        }
+        about: dict[str, Any] = {each.name: getattr(terms, each.name) for each in fields(terms)}
+        about |= {"column": column, "unit": unit, "question": self.words, "facts": self.facts}
+        return about | {"proofs": (*terms.proofs, "proofs/exact_sampling.md", *conditions)}
 
     @property
     def undrawn(self) -> Any:

@@ -20,8 +20,8 @@ from dpselect import arguments, mechanisms, summaries
 from dpselect.arguments import Argument, arguments_of
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError, wrong
-from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Claimed, Drawn, Planned, Terms, Value, as_text, counted
+from dpselect.privacy import Neighbours
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Value, as_text, counted
 
 FAMILIES = {
     "count histogram": "counts",
@@ -160,18 +160,20 @@ class Question(ABC):
 
     @cached_property
     @abstractmethod
-    def terms(self) -> Terms:
+    def terms(self) -> Planned:
         """What the certificate will contain, except the answer."""
 
-    def stated(self, moved: Sensitivity, *proofs: str, error_bound: float | None, **more: Any) -> Terms:
-        """The same, of what draws once, where one unit can change what is drawn from by `moved`.
+    def stated(self, moved: float, *proofs: str, error_bound: float | None, **more: Any) -> Planned:
+        """The same, of what draws once, where one unit can change any one number that is drawn from by `moved`.
 
-        Other fields of `Terms` are given by name; `proofs` are the pages that prove the draw.
+        Other fields of `Planned` are given by name. `proofs` are the page that proves this change, and those of the
+        draw. One more unit changes all numbers in one direction, unless `monotonic` is given.
         """
-        draws = self.mechanism
-        about: dict[str, Any] = {"task": self.name, "mechanism": type(draws).__name__, "candidates": {}}
-        about |= {"epsilon": draws.epsilon, "delta": getattr(draws, "delta", 0.0), **more}
-        return Terms(sensitivity=moved, error_bound=error_bound, proofs=proofs, **about)
+        draws, relation = self.mechanism, self.neighbours
+        about: dict[str, Any] = {"sensitivity": moved, "monotonic": relation.one_way, "neighbours": relation}
+        about |= {"mechanism": type(draws).__name__, "epsilon": draws.epsilon, "delta": getattr(draws, "delta", 0.0)}
+        about |= {"task": self.name, "event": draws.event, "error_unit": self.error_unit, "proofs": proofs}
+        return Planned(error_bound=error_bound, **about | more)
 
     @property
     @abstractmethod
@@ -258,7 +260,7 @@ class Question(ABC):
         return release.error_bound if cls.bounds_value else None
 
     @classmethod
-    def possible_values(cls, release: Claimed) -> tuple[float, float]:
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
         """The least and the largest true value, by public arguments alone; an interval need not go further."""
         return (0 if cls.is_count else -math.inf), math.inf
 
@@ -296,7 +298,10 @@ class ListQuestion(Question):
     @property
     def answers(self) -> int:
         """Number of candidates that it selects."""
-        return 1
+        if not hasattr(self, "k"):
+            return 1
+        what = f"the number of {self.listed}"
+        return positive_count(cast(Any, self).k, "k", at_most=len(self.choices), at_most_what=what)
 
     @cached_property
     def choices(self) -> summaries.PublicCandidates:

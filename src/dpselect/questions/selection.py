@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 from dpselect import arguments, mechanisms, summaries
-from dpselect.checks import positive_count, positive_sensitivity
+from dpselect.checks import positive_sensitivity
 from dpselect.errors import InvalidCandidatesError
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 from dpselect.questions.question import Columns, ListQuestion, check_useful
-from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Terms, Value, counted, released_count
+from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Value, counted, released_count
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan
@@ -33,23 +32,29 @@ Where noise is not added to all counts, `ORDER` is for one draw of several value
 """
 
 
+_ROUND_PROOFS = {
+    "PermuteAndFlip": "proofs/permute_and_flip.md",
+    "ExponentialMechanism": "proofs/exponential_mechanism.md",
+    "ExponentialNoiseTopK": "proofs/exponential_once.md",
+}
+"""The proof page of one draw."""
+
+
 class Counted(ListQuestion):
     """A question that may have noise once on all counts, where `order_noise` prefers it to a draw for each value."""
 
-    if TYPE_CHECKING:  # declared by each, in its place among the others
-        with_counts: bool
+    if TYPE_CHECKING:  # declared by most, in its place among the others
+        with_counts: bool = False
+    else:
+        with_counts = False
 
     rarest: ClassVar[bool] = False
+    proof: ClassVar[str] = "proofs/counting.md"  # of `moved`
 
     @property
-    def of_selection(self) -> float:
-        """The epsilon of the selection: half of it if counts are wanted, because the other half pays for them."""
-        return mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
-
-    @cached_property
-    def moved(self) -> Sensitivity:
+    def moved(self) -> float:
         """How much one unit can change counts, and so their negatives: ``proofs/counting.md``, claims 1, 2 and 4."""
-        return Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/counting.md")
+        return 1.0
 
     @cached_property
     def once(self) -> mechanisms.NoisyOrder | None:
@@ -69,21 +74,30 @@ class Counted(ListQuestion):
         return order
 
     @cached_property
-    @abstractmethod
     def plan(self) -> mechanisms.PermuteAndFlip | TopKPlan:
-        """A draw for each value, where noise is not added `once`."""
+        """A draw for each value, where noise is not added `once`: of one winner, or of several in rounds or at once.
+
+        If counts are wanted it has half of epsilon, because the other half pays for them.
+        """
+        part = mechanisms.left_for_selection(self.epsilon) if self.with_counts else self.epsilon
+        cost: dict[str, Any] = {"epsilon": part, "sensitivity": self.moved}
+        cost |= {"monotonic": self.neighbours.one_way, "neighbours": self.neighbours}
+        if not self.gives_list:
+            return mechanisms.PermuteAndFlip(**cost)
+        return mechanisms.plan_top_k(len(self.choices), self.answers, delta=cast(Any, self).delta, **cost)
 
     @cached_property
     def mechanism(self) -> mechanisms.PermuteAndFlip | TopKPlan | mechanisms.NoisyOrder:
         return self.plan if self.once is None else self.once
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> Planned:
         """With how the order was decided, unless the caller left nothing to decide.
 
-        Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``.
+        Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``; of rounds
+        ``proofs/top_k.md``, and the page of the mechanism that draws in each.
         """
-        order, most = self.once, self.max_values_per_unit
+        order, most, n = self.once, self.max_values_per_unit, len(self.choices)
         if order is not None:
             rule = GAUSSIAN_ONCE if order.delta else ONCE
         else:
@@ -93,18 +107,20 @@ class Counted(ListQuestion):
             **({} if most is None else {"max_values_per_unit": most}),
             **({"rule": rule} if self.with_counts or most is not None else {}),
         }
-        if order is None:
-            return terms_of_plan(self, self.plan, told)
-        return self.stated(
-            replace(self.moved, value=order.noise.moved),
-            "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md",
-            "proofs/noisy_order.md",
-            mechanism=type(order.noise).__name__,
-            candidates=self.choices.description(),
-            error_bound=float(order.error_bound(CONFIDENCE)),
-            arguments=told,
-            counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
-        )
+        about: dict[str, Any] = {"candidates": self.choices.description(), "arguments": told}
+        if order is not None:
+            noise = "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md"
+            about |= {"mechanism": type(order.noise).__name__, "error_bound": float(order.error_bound(CONFIDENCE))}
+            about |= {"counted": NoisyUnits(within=order.count_bound(CONFIDENCE))}
+            return self.stated(order.noise.moved, self.proof, noise, "proofs/noisy_order.md", **about)
+        plan, pages = self.plan, [self.proof]
+        if isinstance(plan, mechanisms.PermuteAndFlip):
+            one, about["error_bound"] = plan, plan.worst_error(n, failure=1.0 - CONFIDENCE, confidence=CONFIDENCE)
+        else:
+            one, about["error_bound"] = plan.mechanism, plan.error_bound(confidence=CONFIDENCE)
+            about["rounds"], pages = plan.rounds, pages if plan.is_at_once else [*pages, "proofs/top_k.md"]
+        name = type(one).__name__
+        return self.stated(self.moved, *pages, _ROUND_PROOFS[name], mechanism=name, **about)
 
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         if self.once is None:
@@ -121,53 +137,7 @@ class Counted(ListQuestion):
         return -summary.totals if self.rarest else summary.totals
 
 
-_ROUND_PROOFS = {
-    "PermuteAndFlip": "proofs/permute_and_flip.md",
-    "ExponentialMechanism": "proofs/exponential_mechanism.md",
-    "ExponentialNoiseTopK": "proofs/exponential_once.md",
-}
-"""The proof page of one draw."""
-
-
-def top_k_plan(question: Any, epsilon: float) -> TopKPlan:
-    """How its `k` winners are drawn: the mechanism of a round, the number of rounds, and the total cost."""
-    moved: Sensitivity = question.moved
-    how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
-    cost: dict[str, Any] = {"epsilon": epsilon, "delta": question.delta, "sensitivity": moved.value}
-    return mechanisms.plan_top_k(len(question.choices), question.answers, **cost, **how)
-
-
-def terms_of_plan(question: Any, plan: mechanisms.PermuteAndFlip | TopKPlan, arguments: dict[str, Any]) -> Terms:
-    """What a certificate of one winner, or of several, will contain.
-
-    Proof: ``proofs/top_k.md`` (the rounds), and the page of the plan's mechanism (each draw).
-    """
-    drawn_by, rounds, pages = plan, 1, list[str]()
-    if isinstance(plan, mechanisms.PermuteAndFlip):
-        error_bound = plan.worst_error(len(question.choices.values), failure=1.0 - CONFIDENCE, confidence=CONFIDENCE)
-    else:
-        drawn_by, rounds, error_bound = plan.mechanism, plan.rounds, plan.error_bound(confidence=CONFIDENCE)
-        pages = [] if plan.is_at_once else ["proofs/top_k.md"]
-    name = type(drawn_by).__name__
-    about: dict[str, Any] = {"mechanism": name, "rounds": rounds, "candidates": question.choices.description()}
-    return question.stated(
-        question.moved, *pages, _ROUND_PROOFS[name], error_bound=error_bound, arguments=arguments, **about
-    )
-
-
-class Best(Counted):
-    """A question whose answer is the best candidate: permute-and-flip on counts of distinct units."""
-
-    near: ClassVar[str] = "the count of the released {column} is within {bound} of the best"
-
-    @cached_property
-    def plan(self) -> mechanisms.PermuteAndFlip:
-        moved = self.moved
-        how: dict[str, Any] = {"monotonic": moved.monotonic, "neighbours": moved.neighbours}
-        return mechanisms.PermuteAndFlip(epsilon=self.of_selection, sensitivity=moved.value, **how)
-
-
-class MostCommon(Best, name="most_common"):
+class MostCommon(Counted, name="most_common"):
     """The most common value in `column`: the candidate that the most units have.
 
     A unit counts once per candidate, however many rows it has. The result of ``unique()`` or ``value_counts()`` on the
@@ -196,6 +166,8 @@ class MostCommon(Best, name="most_common"):
     max_values_per_unit: arguments.MaxValues = None
     with_counts: arguments.WithCounts = False
 
+    near: ClassVar[str] = "the count of the released {column} is within {bound} of the best"
+
 
 class LeastCommon(MostCommon, name="least_common"):
     """The rarest value in `column`: the candidate that the fewest units have, or nobody.
@@ -221,7 +193,7 @@ class LeastCommon(MostCommon, name="least_common"):
     tells_units: ClassVar[bool | None] = True  # few units have the rarest value, whatever else can be read
 
 
-class BestDate(Best, name="best_date"):
+class BestDate(Counted, name="best_date"):
     """The date on which the most units are free, where each row states that its unit is free on the date in `column`.
 
     A unit counts once per date. Dates are ``datetime.date``, text such as ``"2026-11-21"``, or timestamps at midnight,
@@ -312,16 +284,8 @@ class TopK(Counted, name="top_k"):
         kind, most = columns.name_kind(self.column), self.max_values_per_unit
         return TopUnknown(**given, max_values_per_unit=1 if most is None else most, kind=kind, neighbours=neighbours)
 
-    @property
-    def answers(self) -> int:
-        return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of candidates")
 
-    @cached_property
-    def plan(self) -> TopKPlan:
-        return top_k_plan(self, self.of_selection)
-
-
-class BestFeatures(ListQuestion, name="best_features"):
+class BestFeatures(Counted, name="best_features"):
     """The `k` features that predict the class of a row best, each by itself. It is asked by an estimator, of arrays.
 
     No table is scanned: the estimator calls `dpselect.sklearn.reading.tally`.
@@ -340,28 +304,17 @@ class BestFeatures(ListQuestion, name="best_features"):
     error_unit = "weighted rows"
     tells_units: ClassVar[bool | None] = False  # features are arrays of numbers, of which each row counts
 
-    @property
-    def answers(self) -> int:
-        return positive_count(self.k, "k", at_most=len(self.choices), at_most_what="the number of features")
+    proof: ClassVar[str] = "proofs/feature_scores.md"
 
     @property
-    def moved(self) -> Sensitivity:
+    def moved(self) -> float:
         """The highest weight, in weighted rows: how much one row can change the score of any feature."""
-        highest = positive_sensitivity(max(self.weights))
-        return Sensitivity(highest, self.neighbours.one_way, self.neighbours, "proofs/feature_scores.md")
+        return positive_sensitivity(max(self.weights))
 
     @cached_property
-    def mechanism(self) -> TopKPlan:
-        return top_k_plan(self, self.epsilon)
-
-    @cached_property
-    def terms(self) -> Terms:
-        plan = self.mechanism
-        at_once = {"k": plan.k} if plan.is_at_once else {}
-        return terms_of_plan(self, plan, {"classes": len(self.weights), **at_once})
-
-    def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
-        return Drawn([self.choices[position] for position in self.mechanism.select(summary.totals)])
+    def terms(self) -> Planned:
+        terms = super().terms
+        return replace(terms, arguments={"classes": len(self.weights), **terms.arguments})
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 from dpselect.questions.question import ListQuestion, NumbersQuestion, Question
-from dpselect.questions.words import CONFIDENCE, Drawn, Planned, Terms, as_text, counted, is_number
+from dpselect.questions.words import CONFIDENCE, Drawn, Planned, as_text, counted, is_number
 
 _MOST_ERROR = 10**15
 """A larger error bound is of no use, and far larger ones would leave the doubles."""
@@ -39,7 +38,7 @@ class OfAmounts(Question):
         return max(clip.upper, 0) - min(clip.lower, 0)
 
     @cached_property
-    def moved(self) -> Sensitivity:
+    def moved(self) -> int:
         """How much one unit can change any sum, in scaled whole numbers.
 
         A unit adds an amount from `lower` to `upper` to some candidates and nothing to the others. If one unit is added
@@ -47,17 +46,16 @@ class OfAmounts(Question):
         also move by the distance from one amount to another, and 0 is an amount, too.
         """
         clip, is_added = self.amounts, self.neighbours is Neighbours.ADD_REMOVE
-        most = max(abs(clip.lower), abs(clip.upper)) if is_added else self.spread
-        one_way = is_added and (clip.lower >= 0 or clip.upper <= 0)
-        proof = "proofs/clipped_sums.md"
-        return Sensitivity(float(most), monotonic=one_way, neighbours=self.neighbours, proof=proof)
+        return max(abs(clip.lower), abs(clip.upper)) if is_added else self.spread
 
-    def stated_in_units(self, proof: str, *, error: float, **more: Any) -> Terms:
+    def stated_in_units(self, proof: str, *, error: float, **more: Any) -> Planned:
         """The contents of the certificate; sensitivity and error bound are in the unit of the column."""
-        amounts, moved = self.amounts, self.moved
+        amounts = self.amounts
         return self.stated(
-            replace(moved, value=amounts.in_units(moved.value)),
+            amounts.in_units(self.moved),
+            "proofs/clipped_sums.md",
             proof,
+            monotonic=self.neighbours.one_way and (amounts.lower >= 0 or amounts.upper <= 0),
             error_bound=amounts.in_units(math.floor(error)) if error < 2**63 else math.inf,  # sums are whole
             arguments=amounts.description(),
             **more,
@@ -105,14 +103,13 @@ class Sum(OfAmounts, name="sum"):
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism:
         """In scaled whole numbers."""
-        moved = int(self.moved.value)
-        mechanism = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
-        if Fraction(mechanism.error_bound(CONFIDENCE)) / self.amounts.scale > _MOST_ERROR:
+        noise = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
+        if Fraction(noise.error_bound(CONFIDENCE)) / self.amounts.scale > _MOST_ERROR:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful sum")
-        return mechanism
+        return noise
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> Planned:
         return self.stated_in_units(
             "proofs/geometric_mechanism.md", error=float(self.mechanism.error_bound(CONFIDENCE))
         )
@@ -187,7 +184,7 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
         return mechanisms.PermuteAndFlip(epsilon=part, sensitivity=spread, monotonic=True)
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> Planned:
         return self.stated_in_units(
             "proofs/permute_and_flip.md",
             error=self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE),
@@ -259,13 +256,14 @@ class BestPrice(NumbersQuestion, name="best_price"):
         return summaries.PublicDomain(0.0, max(map(float, self.mechanism.prices)))
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> Planned:
         mechanism = self.mechanism
         prices = sorted(map(float, mechanism.prices))
         ends = {"lowest": prices[0], **({"second_highest": prices[-2]} if len(prices) > 1 else {})}
         listed = {"count": len(prices), **ends, "highest": prices[-1], "common_unit": str(mechanism.unit)}
         return self.stated(
-            Sensitivity(mechanism.sensitivity, self.neighbours.one_way, self.neighbours, "proofs/best_price.md"),
+            mechanism.sensitivity,
+            "proofs/best_price.md",
             "proofs/permute_and_flip.md",
             candidates={"origin": "caller", "kind": "prices", **listed},
             error_bound=mechanism.error_bound(CONFIDENCE),

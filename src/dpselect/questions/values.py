@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 from dpselect.questions.question import Columns, Question
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Terms, counted
+from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, counted
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_counts import UnlistedNoise
@@ -47,13 +47,14 @@ class Unlisted(Question):
         paid = {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
         return {**paid, "max_values_per_unit": most}
 
-    def stated_of(self, proof: str, arguments: dict[str, Any], **more: Any) -> Terms:
+    def stated_of(self, proof: str, arguments: dict[str, Any], **more: Any) -> Planned:
         """The contents of the certificate, except the answer.
 
         Proof: ``proofs/unknown_candidates.md``, claim 1.
         """
         return self.stated(
-            Sensitivity(1.0, self.neighbours.one_way, self.neighbours, "proofs/unknown_candidates.md"),
+            1.0,
+            "proofs/unknown_candidates.md",
             proof,
             candidates={"origin": "rows", "kind": str(self.kind)},
             error_bound=float(self.mechanism.count_needed(CONFIDENCE)),
@@ -141,7 +142,7 @@ class Values(Unlisted, name="values"):
         return naming_noise(**self.price)
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> Planned:
         mechanism = self.mechanism
         is_coin = isinstance(mechanism, mechanisms.PartitionSelection)
         most, half = mechanism.max_values_per_unit, mechanism.count_needed(0.5)
@@ -184,7 +185,7 @@ class TopUnknown(Unlisted, name="top_unknown"):
         return unknown_noise(self.k, with_counts=self.with_counts, **self.price)
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> Planned:
         mechanism = self.mechanism
         arguments = {"k": self.k, "max_values_per_unit": mechanism.max_values_per_unit}
         arguments |= {"with_counts": True} if self.with_counts else {}

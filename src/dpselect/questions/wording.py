@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect import summaries
 from dpselect.privacy import Neighbours
-from dpselect.questions.words import as_text, counted
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import Planned, as_text, counted
 
 if TYPE_CHECKING:
     from dpselect.privacy import Guarantee
     from dpselect.questions.question import Question
-    from dpselect.questions.words import Answered, NoisyUnits, Planned, Value
-
-    Kind = type[Question]
+    from dpselect.questions.words import NoisyUnits, Value
 
 _USELESS = 1e15  # an error bound beyond any number of people
 _FAR_BELOW = 0.1  # of a delta times the number of units
@@ -30,28 +30,183 @@ _WRONGLY = 5
 LOUD = "WARNING"
 """In the sentence about an answer that may be mostly noise."""
 
+SEEDED_PROMISE = "Seeded: not private. The noise can be computed by anybody who knows the seed."
+
 TO_COUNT_UNITS = "usable_epsilon=0.05"
 """As it is written in Python: what adds a noisy number of units to an answer, within 92 of the truth."""
 
 
-def cost(release: Planned, epsilon: float, *, whole: Callable[[float], str] = as_text) -> str:
-    """The epsilon of a release: every digit, or where these are many, the parts that add up to it as they were given.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worded(Planned):
+    """The same, with sentences about it: a forecast's say what would be released, and a release's what was."""
 
-    The sum of 0.5 and 0.1 is a little more than the double 0.6, and so the next double is charged.
-    """
-    digits, parts = as_text(epsilon), list[float]()
-    for numbers in (release.counted, release.usable):
-        if numbers is not None and numbers.epsilon is not None and numbers.answer_epsilon is not None:
-            parts = [*(parts or [numbers.answer_epsilon]), numbers.epsilon]
-    in_parts = " + ".join(map(as_text, parts))
-    return in_parts if parts and len(in_parts) < len(digits) else whole(epsilon)
+    @property
+    def _kind(self) -> type[Question]:
+        return QUESTIONS[self.task]
+
+    def cost(self, *, whole: Callable[[float], str] = as_text) -> str:
+        """The epsilon: every digit, or where these are many, the parts that add up to it as they were given.
+
+        The sum of 0.5 and 0.1 is a little more than the double 0.6, and so the next double is charged.
+        """
+        digits, parts = as_text(self.epsilon), list[float]()
+        for numbers in (self.counted, self.usable):
+            if numbers is not None and numbers.epsilon is not None and numbers.answer_epsilon is not None:
+                parts = [*(parts or [numbers.answer_epsilon]), numbers.epsilon]
+        in_parts = " + ".join(map(as_text, parts))
+        return in_parts if parts and len(in_parts) < len(digits) else whole(self.epsilon)
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in one sentence, with its `cost`; and a remark if it is worth next to nothing."""
+        if getattr(self, "seeded", False):
+            return SEEDED_PROMISE
+        said = str(self.guarantee).replace(f"epsilon = {as_text(self.epsilon)}", f"epsilon = {self.cost()}", 1)
+        return said + remark(self.epsilon)
+
+    @property
+    def accuracy(self) -> str:
+        """The error bound in one sentence; and why it does not hold for the answer, if it does not."""
+        kind, bound, value = self._kind, self.error_bound, cast("Any", getattr(self, "value", None))
+        if bound is None:
+            return f"{kind.unbounded}."
+        if not (bound < _USELESS if kind.error_unit in (None, "ranks") else math.isfinite(bound)):
+            return "At this epsilon no useful bound on the error can be given."
+        sure = f"{self.confidence:.0%} confidence {kind.within(self, bound)}{kind.counting(self)}."
+        if self.groups is None:
+            why = "" if value is None else kind.beyond(self, value)
+            return f"{LOUD}: no bound on the error holds for this answer. {why}" if why else f"With {sure}"
+        most = counted(self.groups["max_per_unit"], "group")
+        sure = f"In each {self.groups['column']}, counting each {self.unit} in at most {most}, with {sure}"
+        answers: dict[Any, Any] = value or {}
+        beyond = {group: why for group, answer in answers.items() if (why := kind.beyond(self, answer))}
+        if not beyond:
+            return sure
+        named, why = _some_of([*beyond]), next(iter(beyond.values()))
+        return f"{sure} {LOUD}: this bound does not hold in these groups: {named}. {why}"
+
+    @property
+    def basis(self) -> str:
+        """How many units were counted, with warnings if they are few or delta is large; often empty."""
+        said = self._units_counted, self._counts_of_nothing, self._large_delta
+        return " ".join(filter(None, said))
+
+    @property
+    def _units_counted(self) -> str:
+        """How many units were counted, and whether the answer can be about them; empty if no number is released."""
+        usable, groups = self.usable, self.groups
+        if usable is None:
+            return ""
+        if usable.count is None:
+            each = "" if groups is None else f" in each {groups['column']}"
+            return _to_come(usable, f"({self.unit}) counted{each}")
+        units, sure = f"units ({self.unit})", f"within {usable.within:,} with {usable.confidence:.0%} confidence"
+        if isinstance(usable.count, int):
+            return self._too_few(usable.count) or f"About {usable.count:,} {units} counted, {sure}."
+        assert groups is not None
+        counts, column = cast("dict[Value, int]", usable.count), groups["column"]
+        low, high = min(counts.values()), max(counts.values())
+        about = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        said = f"In each {column} about {about} {units} counted, each {sure}."
+        small = [group for group, count in counts.items() if self._too_few(count)]
+        if not small:
+            return said
+        few = f"{LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
+        return f"{said} {few}"
+
+    def _too_few(self, count: int) -> str:
+        """A warning if the answer may be mostly noise; else an empty text."""
+        assert self.usable is not None
+        within, bound = self.usable.within, self.error_bound
+        most = count + within
+        if bound is None or self._kind.error_unit not in (None, "ranks"):
+            bound = 0.0  # not one that can be compared with units
+        if bound < count > within:
+            return ""
+        surely = "is" if bound >= most else "may be"
+        return f"{LOUD}: at most about {most:,} units ({self.unit}) counted: this answer {surely} mostly noise."
+
+    @property
+    def _counts_of_nothing(self) -> str:
+        """A warning if counts are what shows whether the answer is about anything, and none is surely above zero."""
+        numbers = self.counted
+        if numbers is None or numbers.count is None:
+            return ""
+        if self.usable is not None or self._kind.accepts_usable_epsilon(self):
+            return ""
+        groups = numbers.count if isinstance(numbers.count, dict) else {None: numbers.count}
+        most = {
+            group: max(counts if isinstance(counts, list) else [counts], default=numbers.within + 1)
+            for group, counts in groups.items()
+        }
+        empty = [group for group, largest in most.items() if largest <= numbers.within]
+        if not empty:
+            return ""
+        where = "" if self.groups is None else f" in these groups: {_some_of(empty)}"
+        return f"{LOUD}: all of these counts may be zero in truth{where}, so the answer may be mostly noise."
+
+    @property
+    def _large_delta(self) -> str:
+        """A warning if delta is not far below one over the number of units: the released one, or any that is likely."""
+        count, delta = self.units_in(), self.delta
+        units = sum(cast("dict[Value, int]", count).values()) if isinstance(count, dict) else count
+        few = f"one over the number of units ({self.unit})"
+        if isinstance(units, int) and delta * units >= _FAR_BELOW:
+            few += f", about {units:,}"
+        elif delta <= _LARGE_DELTA:
+            return ""
+        return f"{LOUD}: delta = {as_text(delta)} is not far below {few}: the guarantee may fail for some of them."
+
+    @property
+    def basis_missing(self) -> str:
+        """How to have a number of units released, too; empty if one is, or if there is none to be had."""
+        if self.usable is not None or not self._kind.accepts_usable_epsilon(self):
+            return ""
+        verb = "was not" if hasattr(self, "value") else "would not be"
+        return f"How many units ({self.unit}) had usable rows {verb} released: {TO_COUNT_UNITS} would tell."
+
+    @property
+    def count_accuracy(self) -> str:
+        """The error bound of the noisy counts in one sentence; empty if none are released."""
+        numbers = self.counted
+        if numbers is None:
+            return ""
+        if numbers.count is None:
+            is_private = self.candidates.get("origin") == "rows"  # how many values there are
+            beforehand = " for a value fixed beforehand" if is_private else ""
+            return _to_come(numbers, f"({self.unit}) with each answer", beforehand)
+        sure, kind = f"with {numbers.confidence:.0%} confidence", self._kind
+        counting = kind.counting(self) if "max_values_per_unit" in self.arguments else ""
+        said = f"{kind.counts_within(self, numbers.within)}{counting}."
+        return f"W{sure[1:]} {said}" if self.groups is None else f"In each {self.groups['column']}, {sure} {said}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is said of the answer besides the promise; some may be empty."""
+        value: object = getattr(self, "value", None)
+        ending = self._kind.ending(self, len(cast("list[Value]", value))) if isinstance(value, list) else ""
+        return scope(self.where), ending, self.accuracy, self.count_accuracy, self.rule, self.basis
+
+    @property
+    def provenance(self) -> str:
+        """What the value is drawn from, and the number of groups."""
+        origin, groups = self._kind.origin(self), self.groups
+        if groups is None:
+            return origin
+        values = "for 1 value" if groups["count"] == 1 else f"in each of {groups['count']:,} values"
+        most = counted(groups["max_per_unit"], "group")
+        return f"{origin}, {values} of {groups['column']}, each {self.unit} in at most {most}"
 
 
-def promise(release: Planned, guarantee: Guarantee) -> str:
-    """The guarantee in one sentence, with the cost as `cost` has it; and a remark if it is worth next to nothing."""
-    given = f"epsilon = {as_text(guarantee.epsilon)}"
-    said = str(guarantee).replace(given, f"epsilon = {cost(release, guarantee.epsilon)}", 1)
-    return said + remark(guarantee.epsilon)
+def _to_come(numbers: NoisyUnits, which: str, beforehand: str = "") -> str:
+    cost = "at no cost" if numbers.epsilon is None else f"for epsilon = {as_text(numbers.epsilon)} of it"
+    sure = f"within {numbers.within:,} with {numbers.confidence:.0%} confidence{beforehand}"
+    return f"The number of units {which} would be released, {sure}, {cost}."
+
+
+def _some_of(names: Sequence[Any]) -> str:
+    """The first few, and how many more there are."""
+    return ", ".join(map(as_text, names[:_FEW])) + (f" and {len(names) - _FEW:,} more" if len(names) > _FEW else "")
 
 
 def remark(epsilon: float) -> str:
@@ -80,15 +235,10 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     return f"{text} Other answers about the same table add to it." if several else text
 
 
-def units_of(release: Planned, group: Any = None) -> Any:
-    """The released number of units of a group; without one of all rows, or of each group. None: none was released."""
-    count: Any = None if release.usable is None else release.usable.count
-    return count if group is None or count is None else count.get(group)
-
-
-def reported(kind: Kind, release: Planned, value: Value, group: Any = None) -> Value:
+def reported(release: Planned, value: Value, group: Any = None) -> Value:
     """A value as it would be reported: to the place of the first digit of its error bound, but whole numbers whole."""
-    bound = kind.value_bound(release, units_of(release, group), value)
+    kind = QUESTIONS[release.task]
+    bound = kind.value_bound(release, release.units_in(group), value)
     if not isinstance(value, float) or bound is None or not 0.0 < bound < math.inf:
         return kind.shown(value)
     return round(value, max(0, -math.floor(math.log10(bound))))
@@ -110,138 +260,6 @@ def ends_shown(lower: float, upper: float, *, is_amount: bool) -> tuple[str, str
     digits = max(0, 1 - math.floor(math.log10(half)))
     place, form = 10.0**digits, f"{',' * is_amount}.{digits}f"
     return format(math.floor(lower * place) / place, form), format(math.ceil(upper * place) / place, form)
-
-
-def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str:
-    """The error bound in one sentence, of an answer or, without one, of any that there may be."""
-    bound = release.error_bound
-    if bound is None:
-        return f"{kind.unbounded}."
-    of_units = kind.error_unit in (None, "ranks")
-    if not (bound < _USELESS if of_units else math.isfinite(bound)):
-        return "At this epsilon no useful bound on the error can be given."
-    if isinstance(value, dict):
-        beyond = {group: why for group, answer in value.items() if (why := kind.beyond(release, answer))}
-        sure = accuracy(kind, release)
-        if not beyond:
-            return sure
-        named, why = _some_of([*beyond]), next(iter(beyond.values()))
-        return f"{sure} {LOUD}: this bound does not hold in these groups: {named}. {why}"
-    if value is not None and (why := kind.beyond(release, value)):
-        return f"{LOUD}: no bound on the error holds for this answer. {why}"
-    sure = f"{release.confidence:.0%} confidence {kind.within(release, bound)}{kind.counting(release)}."
-    if release.groups is None:
-        return f"With {sure}"
-    most = counted(release.groups["max_per_unit"], "group")
-    return f"In each {release.groups['column']}, counting each {release.unit} in at most {most}, with {sure}"
-
-
-def large_delta(release: Planned, delta: float) -> str:
-    """A warning if delta is not far below one over the number of units: the released one, or any that is likely."""
-    count: Any = units_of(release)
-    units = sum(cast("dict[Value, int]", count).values()) if isinstance(count, dict) else count
-    few = f"one over the number of units ({release.unit})"
-    if isinstance(units, int) and delta * units >= _FAR_BELOW:
-        few += f", about {units:,}"
-    elif delta <= _LARGE_DELTA:
-        return ""
-    return f"{LOUD}: delta = {as_text(delta)} is not far below {few}: the guarantee may fail for some of them."
-
-
-def basis(kind: Kind, release: Planned) -> str:
-    """How many units were counted, and whether the answer can be about them; empty if no number was released."""
-    usable = release.usable
-    if usable is None or usable.count is None:
-        return ""
-    units, sure = f"units ({release.unit})", f"within {usable.within:,} with {usable.confidence:.0%} confidence"
-    if isinstance(usable.count, int):
-        few = _too_few(kind, release, usable.count)
-        return few if few else f"About {usable.count:,} {units} counted, {sure}."
-    assert release.groups is not None
-    counts, column = cast("dict[Value, int]", usable.count), release.groups["column"]
-    low, high = min(counts.values()), max(counts.values())
-    about = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    said = f"In each {column} about {about} {units} counted, each {sure}."
-    small = [group for group, count in counts.items() if _too_few(kind, release, count)]
-    if not small:
-        return said
-    return f"{said} {LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
-
-
-def counts_of_nothing(kind: Kind, release: Planned) -> str:
-    """A warning if counts are what shows whether the answer is about anything, and none is surely above zero."""
-    counted = release.counted
-    if counted is None or counted.count is None or release.usable is not None or kind.accepts_usable_epsilon(release):
-        return ""
-    groups = counted.count if isinstance(counted.count, dict) else {None: counted.count}
-    most = {
-        group: max(counts if isinstance(counts, list) else [counts], default=counted.within + 1)
-        for group, counts in groups.items()
-    }
-    empty = [group for group, largest in most.items() if largest <= counted.within]
-    if not empty:
-        return ""
-    where = "" if release.groups is None else f" in these groups: {_some_of(empty)}"
-    return f"{LOUD}: all of these counts may be zero in truth{where}, so the answer may be mostly noise."
-
-
-def basis_missing(kind: Kind, release: Planned, *, verb: str) -> str:
-    """That no number of units says what the answer is about, and how to have one; empty if one does or none can."""
-    if release.usable is not None or not kind.accepts_usable_epsilon(release):
-        return ""
-    return f"How many units ({release.unit}) had usable rows {verb} released: {TO_COUNT_UNITS} would tell."
-
-
-def _some_of(names: Sequence[Any]) -> str:
-    """The first few, and how many more there are."""
-    return ", ".join(map(as_text, names[:_FEW])) + (f" and {len(names) - _FEW:,} more" if len(names) > _FEW else "")
-
-
-def _too_few(kind: Kind, release: Planned, count: int) -> str:
-    """A warning if the answer may be mostly noise; else an empty text."""
-    assert release.usable is not None
-    within, bound = release.usable.within, release.error_bound
-    most = count + within
-    if bound is None or kind.error_unit not in (None, "ranks"):
-        bound = 0.0  # not one that can be compared with units
-    if bound < count > within:
-        return ""
-    surely = "is" if bound >= most else "may be"
-    return f"{LOUD}: at most about {most:,} units ({release.unit}) counted: this answer {surely} mostly noise."
-
-
-def basis_planned(release: Planned) -> str:
-    """The noisy number of units that would be released; empty if there would be none."""
-    each = "" if release.groups is None else f" in each {release.groups['column']}"
-    return _numbers_planned(release.usable, f"({release.unit}) counted{each}")
-
-
-def counts_planned(release: Planned) -> str:
-    """The noisy counts that would be released; empty if there would be none."""
-    is_private = release.candidates.get("origin") == "rows"  # how many values there are
-    beforehand = " for a value fixed beforehand" if is_private else ""
-    return _numbers_planned(release.counted, f"({release.unit}) with each answer", beforehand)
-
-
-def _numbers_planned(numbers: NoisyUnits | None, which: str, beforehand: str = "") -> str:
-    if numbers is None:
-        return ""
-    cost = "at no cost" if numbers.epsilon is None else f"for epsilon = {as_text(numbers.epsilon)} of it"
-    sure = f"within {numbers.within:,} with {numbers.confidence:.0%} confidence{beforehand}"
-    return f"The number of units {which} would be released, {sure}, {cost}."
-
-
-def count_accuracy(kind: Kind, release: Planned) -> str:
-    """The error bound of the counts in one sentence; empty if there are none."""
-    counted = release.counted
-    if counted is None:
-        return ""
-    sure = f"with {counted.confidence:.0%} confidence"
-    bounded = "max_values_per_unit" in release.arguments
-    said = f"{kind.counts_within(release, counted.within)}{kind.counting(release) if bounded else ''}."
-    if release.groups is None:
-        return f"W{sure[1:]} {said}"
-    return f"In each {release.groups['column']}, {sure} {said}"
 
 
 def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
@@ -297,16 +315,6 @@ def html_notes(*notes: str) -> str:
     """
     loud = (' class="loud"' if LOUD in note else "" for note in notes)
     return "".join(f"<p{how}>{escape(note)}</p>" for note, how in zip(notes, loud, strict=True) if note)
-
-
-def provenance(kind: Kind, release: Planned) -> str:
-    """What the value was drawn from, and the number of groups."""
-    if release.groups is None:
-        return kind.origin(release)
-    count, most = release.groups["count"], counted(release.groups["max_per_unit"], "group")
-    column, unit = release.groups["column"], release.unit
-    values = "for 1 value" if count == 1 else f"in each of {count:,} values"
-    return f"{kind.origin(release)}, {values} of {column}, each {unit} in at most {most}"
 
 
 def cost_shown(cost: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from dpselect.privacy import Guarantee, Neighbours, Sensitivity
+from dpselect.privacy import Guarantee, Neighbours
 
 if TYPE_CHECKING:
     from dpselect.accounting.events import Event
@@ -56,33 +56,10 @@ class NoisyUnits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """What of an answer follows from its question alone: see `Planned`."""
-
-    task: str
-    mechanism: str
-    rounds: int = 1
-    epsilon: float
-    delta: float = 0.0
-    candidates: Mapping[str, Any]
-    error_bound: float | None
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    groups: Mapping[str, Any] | None = None
-    usable: NoisyUnits | None = None
-    counted: NoisyUnits | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms(Claimed):
-    """The same, with its sensitivity and the pages that prove it besides the page of that."""
-
-    sensitivity: Sensitivity
-    proofs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned(Claimed):
+class Planned:
     """What is known of an answer before it is drawn: all of its certificate but the answer, its time and its receipt.
+
+    A question by itself knows all but the names of the column and the unit, the words of what was asked, and the facts.
 
     Attributes:
         task: the question: the name of a method of `Dataset`; also ``"unbounded_quantile"``, ``"top_unknown"``,
@@ -116,17 +93,28 @@ class Planned(Claimed):
         counted: the noisy number of units with each selected candidate, if released.
     """
 
-    column: str
-    unit: str
+    task: str
+    column: str = ""
+    unit: str = ""
+    mechanism: str
+    rounds: int = 1
+    epsilon: float
+    delta: float = 0.0
     sensitivity: float
     monotonic: bool
     neighbours: Neighbours
+    candidates: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    error_bound: float | None
     confidence: float = CONFIDENCE
     proofs: tuple[str, ...]
     event: Event
     error_unit: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    groups: Mapping[str, Any] | None = None
     question: Mapping[str, Any] = field(default_factory=dict[str, Any])
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    usable: NoisyUnits | None = None
+    counted: NoisyUnits | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -143,6 +131,11 @@ class Planned(Claimed):
     def where(self) -> Sequence[Mapping[str, Any]]:
         """The conditions that rows have to meet to be looked at, each with its column."""
         return self.question.get("where", ())
+
+    def units_in(self, group: Any = None) -> Any:
+        """The released number of units of a group; without one of all rows, or of each group. None: there is none."""
+        count: Any = None if self.usable is None else self.usable.count
+        return count if group is None or count is None else count.get(group)
 
     @property
     def rule(self) -> str:

@@ -24,9 +24,8 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times
-from dpselect.questions import wording
-from dpselect.questions.question import QUESTIONS
-from dpselect.questions.words import Planned, as_text
+from dpselect.questions.wording import Worded, html_table
+from dpselect.questions.words import as_text
 from dpselect.summaries.scans import ordered
 
 if TYPE_CHECKING:
@@ -59,9 +58,8 @@ class TableQuestion:
     @cached_property
     def run(self) -> Run:
         """The run that a ledger records for it."""
-        terms = self.asked.terms
-        relation = terms.sensitivity.neighbours
-        return Run(event=self.asked.event, mechanism=terms.mechanism, neighbours=relation, unit=self.unit)
+        asked = self.asked.terms
+        return Run(event=asked.event, mechanism=asked.mechanism, neighbours=asked.neighbours, unit=self.unit)
 
     @cached_property
     def text(self) -> str:
@@ -70,7 +68,7 @@ class TableQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast(Planned):
+class Forecast(Worded):
     """What the certificate of an answer would contain, except the answer; its fields are those of a `Release`.
 
     Attributes:
@@ -90,21 +88,6 @@ class Forecast(Planned):
     set_aside_left: float | None = None
     is_answered: bool | None = None
     fits: bool | None = None
-
-    @property
-    def accuracy(self) -> str:
-        """The error bound in one sentence."""
-        return wording.accuracy(QUESTIONS[self.task], self)
-
-    @property
-    def basis(self) -> str:
-        """The noisy number of units that would be released, and a warning if delta is large."""
-        return " ".join(filter(None, (wording.basis_planned(self), wording.large_delta(self, self.delta))))
-
-    @property
-    def count_accuracy(self) -> str:
-        """The noisy counts that would be released, in one sentence; empty if there would be none."""
-        return wording.counts_planned(self)
 
     @property
     def charge(self) -> str:
@@ -141,22 +124,16 @@ class Forecast(Planned):
         return canonical_json(self.to_dict())
 
     def _repr_html_(self) -> str:
-        about = [("question", self.asks), ("epsilon", wording.cost(self, self.epsilon))]
+        about = [("question", self.asks), ("epsilon", self.cost())]
         about += [("delta", as_text(self.delta))] if self.delta else []
         about.append(("mechanism", self.mechanism))
-        said = wording.promise(self, self.guarantee), *self._sentences, self.charge
-        return wording.html_table(("forecast", "not an answer"), about, *said)
-
-    @property
-    def _sentences(self) -> tuple[str, ...]:
-        missing = wording.basis_missing(QUESTIONS[self.task], self, verb="would not be")
-        return wording.scope(self.where), self.accuracy, self.count_accuracy, self.rule, self.basis, missing
+        said = self.promise, *self.sentences, self.basis_missing, self.charge
+        return html_table(("forecast", "not an answer"), about, *said)
 
     def __str__(self) -> str:
         drawn = self.mechanism + (f", {self.rounds} rounds" if self.rounds > 1 else "")
-        origin = wording.provenance(QUESTIONS[self.task], self)
-        last = f"To be drawn by {drawn}, {origin}. {self.charge}"
-        return "\n".join(filter(None, (wording.promise(self, self.guarantee), *self._sentences, last)))
+        last = f"To be drawn by {drawn}, {self.provenance}. {self.charge}"
+        return "\n".join(filter(None, (self.promise, *self.sentences, self.basis_missing, last)))
 
 
 class Spending:

@@ -259,7 +259,7 @@ def question(pages: Pages, typed: Typed, id: str) -> Response:
     plan = form.plan()
     if plan is None:
         return pages.error(400, "That did not work", " ".join(form.errors.values()))
-    cost = wording.cost(plan, plan.guarantee.epsilon)
+    cost = plan.cost()
     return pages.shown("confirm.html", site=site, asked=asked, form=form, plan=plan, cost=cost)
 
 
