@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
 from dpselect.checks import one_of, probability
+from dpselect.errors import InvalidParameterError, Shown
 
 
 class Neighbours(StrEnum):
@@ -119,12 +119,11 @@ class Times(StrEnum):
     HOUR = "hour"
 
 
-@functools.lru_cache(maxsize=8)
-def day_text(day: date) -> str:
-    """The start of a day in UTC, as `as_utc_text` writes it; kept, as a ledger needs it for every charge."""
-    return as_utc_text(datetime(day.year, day.month, day.day, tzinfo=UTC))
-
-
-def as_utc_text(moment: datetime) -> str:
-    """As certificates and receipts write it, to the second."""
-    return moment.astimezone(UTC).isoformat(timespec="seconds")
+def public_moment(value: object, name: str) -> str:
+    """Check a time that a receipt will show, as text in UTC: it needs a time zone, to mean the same everywhere."""
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise InvalidParameterError(name, value, "a datetime with a time zone")
+    if (value.minute, value.second, value.microsecond) != (0, 0, 0):
+        hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
+        raise InvalidParameterError(name, Shown("<a time>"), "the start of an hour", hint)
+    return value.astimezone(UTC).isoformat(timespec="seconds")

@@ -120,7 +120,7 @@ def busy(url: str) -> None:
     inside, over = threading.Event(), threading.Event()
 
     def work() -> None:
-        with ledger._database.writing():
+        with ledger._database.transaction(write=True):
             inside.set()
             over.wait()
 

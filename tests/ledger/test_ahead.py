@@ -136,16 +136,17 @@ def test_a_begun_draw_whose_commit_is_in_doubt_is_not_begun_twice(
 ) -> None:
     """The commit of the entry that begins a draw takes effect, and its news is lost: this process may still draw."""
     opened(ledger).charge_ahead("plans", TWO)
-    real, failures = Ledger._charged, [1]  # pyright: ignore
+    real, failures = Ledger._writing, [1]  # pyright: ignore
 
-    def lost(self: Ledger, *given: object, **named: object) -> object:
-        receipt = real(self, *given, **named)  # pyright: ignore
+    @contextmanager
+    def lost(self: Ledger) -> Iterator[Any]:
+        with real(self) as held:  # pyright: ignore
+            yield held
         if failures:
             failures.pop()
             raise LedgerUnavailableError("ledger", "the connection broke.")
-        return receipt
 
-    monkeypatch.setattr(Ledger, "_charged", lost)
+    monkeypatch.setattr(Ledger, "_writing", lost)
     assert drawn_for(ledger) == 1
     assert kinds(ledger) == ["open", "charge", "charge", "begin"]
     assert not has_unheard(ledger)

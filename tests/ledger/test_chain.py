@@ -157,8 +157,8 @@ def test_the_database_itself_refuses_to_delete_an_account(used: str) -> None:
 
 
 def test_the_database_checks_what_rows_point_to(used: str) -> None:
-    with Ledger(used) as ledger, pytest.raises(LedgerDamagedError), ledger._database.writing() as connection:
-        connection.insert("dpselect_releases", account=1, sequence=77, body="x", hash="y")
+    with Ledger(used) as ledger, pytest.raises(LedgerDamagedError), ledger._database.transaction(write=True) as held:
+        held.insert("dpselect_releases", account=1, sequence=77, body="x", hash="y")
 
 
 def test_an_entry_put_in_the_way_of_the_next_is_no_failure_of_the_disk(used: str) -> None:

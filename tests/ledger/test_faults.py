@@ -20,8 +20,7 @@ from dpselect.errors import (
     LedgerUnavailableError,
     LedgerVersionError,
 )
-from dpselect.ledger import Ledger, Receipt
-from dpselect.ledger import ledger as ledger_module
+from dpselect.ledger import Ledger, Receipt, requests
 from tests.ledger.tampering import by_hand
 
 TENTH = PureEvent(epsilon=0.125)
@@ -59,7 +58,7 @@ def test_read_only_is_for_reading(file: Path) -> None:
 
 def test_commits_reach_the_disk(file: Path) -> None:
     """What no test can watch, a power cut, rests on these settings; the last on macOS alone."""
-    with Ledger(file) as ledger, ledger._database.writing() as connection:
+    with Ledger(file) as ledger, ledger._database.transaction(write=True) as connection:
         assert connection.scalar("PRAGMA synchronous") == 3  # EXTRA: FULL, and the folder
         assert connection.scalar("PRAGMA journal_mode") == "truncate"
         assert connection.scalar("PRAGMA fullfsync") == 1
@@ -170,7 +169,7 @@ def test_a_clock_that_jumps_back_changes_nothing(ledger: Ledger, monkeypatch: py
         def now(cls, tz: object = None) -> Earlier:
             return cls(1999, 1, 1, tzinfo=UTC)
 
-    monkeypatch.setattr(ledger_module, "datetime", Earlier)
+    monkeypatch.setattr(requests, "datetime", Earlier)
     second = ledger.charge("clicks", TENTH)
     assert second.time < first.time
     assert second.sequence == first.sequence + 1

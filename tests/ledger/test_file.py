@@ -65,7 +65,7 @@ def test_a_file_replaced_during_a_charge_takes_none(file: Path, tmp_path: Path) 
     copy = tmp_path / "copy.db"
     shutil.copy(file, copy)
     ledger = Ledger(file)
-    with pytest.raises(LedgerDamagedError, match="in its place"), ledger._database.writing():
+    with pytest.raises(LedgerDamagedError, match="in its place"), ledger._database.transaction(write=True):
         os.replace(copy, file)
     ledger.disconnect()
 

@@ -108,11 +108,8 @@ def test_no_setting_of_a_role_reaches_a_transaction(
     assert scalar(url, "SHOW transaction_isolation") == "serializable"
     with Ledger(url, wait=20) as ledger:
         ledger.open_account("\u6f22\u5b57", epsilon=1)  # of no Latin alphabet
-        for isolation, begin in (
-            ("read committed", ledger._database.writing),
-            ("repeatable read", ledger._database.reading),
-        ):
-            with begin() as connection:
+        for isolation, write in (("read committed", True), ("repeatable read", False)):
+            with ledger._database.transaction(write=write) as connection:
                 shown = {
                     name: connection.scalar(f"SHOW {name}")
                     for name in ("transaction_isolation", "statement_timeout", "synchronous_commit", "client_encoding")
@@ -132,7 +129,7 @@ def test_no_setting_of_a_role_reaches_a_transaction(
 def test_a_standby_that_must_have_applied_a_commit_still_must(server_url: str) -> None:
     with Ledger(server_url.replace("options=", "options=-csynchronous_commit%3Dremote_apply%20"), wait=20) as ledger:
         ledger.open_account("clicks", epsilon=1)
-        with ledger._database.writing() as connection:
+        with ledger._database.transaction(write=True) as connection:
             assert connection.scalar("SHOW synchronous_commit") == "remote_apply"
 
 

@@ -55,7 +55,7 @@ def test_what_postgresql_reports_is_translated(
     """An error is the server's word that it did not commit; whatever ends the connection is not."""
     driver = type("DriverError", (psycopg.OperationalError,), {"sqlstate": state, "diag": _Diagnosis(severity)})
     cause = driver("row of Zoe, aged 41")
-    fault = failed(cause, committing=committing)
+    fault = failed(cause, "committing" if committing else "")
     error = fault.of("postgresql://host/x")
     assert type(error) is kind
     assert "Zoe" not in str(error)
@@ -171,7 +171,7 @@ def terminate(server: sa.Engine, connection: Transaction) -> None:
 
 def test_a_connection_lost_before_the_commit_has_written_nothing(postgres: sa.Engine, server_url: str) -> None:
     def lose(ledger: Ledger) -> None:
-        with ledger._database.writing() as connection:
+        with ledger._database.transaction(write=True) as connection:
             connection.execute("UPDATE dpselect_accounts SET state = ''")
             terminate(postgres, connection)
             connection.execute("SELECT 1")
@@ -187,7 +187,7 @@ def test_a_refusal_is_told_although_its_connection_is_lost(postgres: sa.Engine, 
     """What a caller raised, or had read, is not exchanged for a failure to let go of the transaction."""
 
     def refuse(ledger: Ledger, *, writes: bool) -> None:
-        with ledger._database.writing() if writes else ledger._database.reading() as connection:
+        with ledger._database.transaction(write=writes) as connection:
             terminate(postgres, connection)
             raise KeyError("refused")
 
@@ -196,7 +196,7 @@ def test_a_refusal_is_told_although_its_connection_is_lost(postgres: sa.Engine, 
         for writes in (False, True):
             with pytest.raises(KeyError, match="refused"):
                 refuse(ledger, writes=writes)
-        with ledger._database.reading() as connection:
+        with ledger._database.transaction() as connection:
             terminate(postgres, connection)
         assert ledger.remaining("clicks") == 1
 

@@ -183,7 +183,7 @@ def test_nothing_is_sent_after_the_time_is_over(url: str) -> None:
         ledger.look("clicks", [(HALF, None, "")])
 
         def write_late() -> None:
-            with ledger._database.writing() as connection:
+            with ledger._database.transaction(write=True) as connection:
                 connection.execute("UPDATE dpselect_accounts SET state = ''")
                 connection.raw.deadline = monotonic()
 

@@ -31,11 +31,7 @@ def to_json(event: Event | Run) -> str:
     >>> to_json(BoundedRangeEvent(epsilon=0.1))
     '{"epsilon":"0.1","kind":"bounded_range","version":1}'
     """
-    return _written(encode(event))
-
-
-def _written(held: object) -> str:
-    return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(encode(event), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def from_json(text: str) -> Event | Run:
@@ -51,30 +47,22 @@ def from_json(text: str) -> Event | Run:
     if not isinstance(cast(object, text), str):
         raise InvalidEventError("event", text, "JSON text")
     try:
-        return _read_back(json.loads(text, object_pairs_hook=_object))
+        return decode(json.loads(text, object_pairs_hook=_object))
     except InvalidEventError:
         raise
     except (ValueError, RecursionError):
         raise InvalidEventError("event", Shown("<no JSON>"), "the JSON of an event") from None
 
 
-def decode(held: object) -> Event:
-    """The event that `encode` wrote; raises as `from_json` does."""
-    event = _read_back(held)
-    if isinstance(event, Run):
-        raise InvalidEventError("kind", Shown("'run'"), _EVENTS)
-    return event
-
-
-def _read_back(held: object) -> Event | Run:
-    """The event of these values, if it is written as exactly them."""
+def decode(held: object) -> Event | Run:
+    """The event or run that `encode` wrote as exactly these values; raises as `from_json` does."""
     try:
         event: Any = _decoded(held)
     except RecursionError:
         raise InvalidEventError("event", Shown("<nested too deep>"), "an event") from None
     if not isinstance(event, Event | Run):
         raise InvalidEventError("event", held, "an object with kind and version")
-    if to_json(event) != _written(held):
+    if encode(event) != held:
         raise InvalidEventError("number", Shown("<text>"), "numbers as text, each in the shortest form that denotes it")
     return event
 

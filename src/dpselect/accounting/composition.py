@@ -19,6 +19,7 @@ from dpselect.accounting.events import (
     PureEvent,
     Run,
     SequenceEvent,
+    basic_of,
     leaves_of,
 )
 from dpselect.accounting.tight import LossDistribution, rounds_curve, tight_curve
@@ -123,7 +124,7 @@ class Composition:
         """
         if epsilon != math.inf:
             epsilon = target_error(epsilon, "epsilon", zero_allowed=True)
-        if epsilon >= self.leaves.basic:
+        if epsilon >= basic_of(self.leaves.counts):
             return min(1.0, fraction_up(self.leaves.delta))
         fit = [route for route in self._routes if epsilon >= route.beside]
         smallest = min(route.delta(fraction_down(Fraction(epsilon) - route.beside)) for route in fit)
@@ -144,7 +145,7 @@ class Composition:
         >>> round(compose([LaplaceProfileEvent(epsilon=0.1)] * 30, tight=True).power(0.05), 3)  # of 3 alone: 0.953
         0.134
         """
-        level, whole = probability(significance, "significance"), fraction_up(self.leaves.basic)
+        level, whole = probability(significance, "significance"), fraction_up(basic_of(self.leaves.counts))
         most, best, width = 1.0, 0.0, whole
         for _ in range(3):  # each time nearer to the best; every epsilon gives a bound
             near = [best + width * each / _PARTS for each in range(-_PARTS, _PARTS + 1)]
@@ -181,7 +182,7 @@ class Composition:
         left = Fraction(delta_below_one(delta)) - self.leaves.delta
         if left < 0:
             return {"basic": math.inf}  # the events' own deltas add up to more
-        values: dict[BoundName, float] = {"basic": fraction_up(self.leaves.basic)}
+        values: dict[BoundName, float] = {"basic": fraction_up(basic_of(self.leaves.counts))}
         rest = fraction_down(left)
         for route in self._routes if self.leaves.counts and rest > 0.0 else []:
             value = route.epsilon(rest)
@@ -200,7 +201,7 @@ class Composition:
         rounds = [event for event in counts if isinstance(event, BoundedRangeEvent)]
         are_planned = len(rounds) == 1 and {*map(type, counts)} <= {BoundedRangeEvent, PureEvent}  # as by a `top_k`
         if self.work and are_planned and (curve := rounds_curve(rounds[0].epsilon, counts[rounds[0]])) is not None:
-            beside = self.leaves.basic - Fraction(rounds[0].epsilon) * counts[rounds[0]]
+            beside = basic_of(self.leaves.counts) - Fraction(rounds[0].epsilon) * counts[rounds[0]]
             routes.append(_Route("tight", beside, curve.epsilon, curve.delta))
         if self.tight and (curve := tight_curve(counts, work=self.work)) is not None:
             routes.append(_Route("tight", none, curve.epsilon, curve.delta))

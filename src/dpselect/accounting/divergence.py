@@ -170,24 +170,20 @@ class Divergences:
     def __call__(self, orders: FloatArray) -> FloatArray:
         if self._known is not None and np.array_equal(self._known[0], orders):
             return self._known[1]
-        total = np.maximum.reduce([self._one_way(orders, direction) for direction in self._directions])
-        total = np.nan_to_num(total, nan=np.inf, posinf=np.inf)
+        largest, rows = np.zeros_like(orders), max(1, _AT_ONCE // max(1, len(orders)))
+        for direction in self._directions:  # what has one adds up in each of them, the rest is the same in both
+            total = np.zeros_like(orders)
+            with np.errstate(over="ignore", invalid="ignore"):
+                for kind, ends, times in self._parts:
+                    error = 1.0 + (len(times) + 8) * 2.0**-52
+                    for start in range(0, len(times), rows):
+                        some = ends[::direction, start : start + rows, np.newaxis]
+                        part = times[start : start + rows] @ renyi(kind, [*some], orders)
+                        total = (total + part * error) * (1.0 + 2.0**-52)
+            largest = np.maximum(largest, np.nan_to_num(total, nan=np.inf, posinf=np.inf))
         if self._known is None:  # the first orders are always the coarse grid, with which every search begins
-            self._known = (orders, total)
-        return total
-
-    def _one_way(self, orders: FloatArray, direction: int) -> FloatArray:
-        """The sum in one direction: what has one adds up in each of them, the rest is the same in both."""
-        total = np.zeros_like(orders)
-        rows = max(1, _AT_ONCE // max(1, len(orders)))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for kind, ends, times in self._parts:
-                error = 1.0 + (len(times) + 8) * 2.0**-52
-                for start in range(0, len(times), rows):
-                    some = ends[::direction, start : start + rows, np.newaxis]
-                    part = times[start : start + rows] @ renyi(kind, [*some], orders)
-                    total = (total + part * error) * (1.0 + 2.0**-52)
-        return total
+            self._known = (orders, largest)
+        return largest
 
 
 def rho_of(event: SingleEvent) -> float:

@@ -387,25 +387,26 @@ class Leaves:
     delta: Fraction
     """The sum of the deltas of all approximate events, exactly."""
 
-    @property
-    def basic(self) -> Fraction:
-        """The sum of all epsilons, exactly."""
-        return basic_of(self.counts)
-
 
 def basic_of(counts: Mapping[SingleEvent, int]) -> Fraction:
+    """The sum of all epsilons, exactly."""
     return sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0))
 
 
 def leaves_of(events: Iterable[Event | Run]) -> Leaves:
-    """Split groups into single events and count these."""
-    counts: Counter[SingleEvent] = Counter()
-    failing = Fraction(0)
-    left = _plain(_counted(events))
+    """Split groups into single events and count these; all runs protect the same unit under the same relation."""
+    counts, failing, left = Counter[SingleEvent](), Fraction(0), _counted(events)
+    runs = [each for each in left if isinstance(each, Run)]
+    for name in ("neighbours", "unit"):
+        if len({getattr(run, name) for run in runs}) > 1:
+            hint = "Costs add up only for one unit under one neighbouring relation."
+            raise InvalidParameterError("events", Shown("<runs that differ>"), f"runs of one {name}", hint)
     while left:  # level by level: equal parts of different groups are counted together
-        level, left = left, Counter[Event]()
+        level, left = left, Counter[Event | Run]()
         for event, count in level.items():
             match event:
+                case Run():
+                    left[event.event] += count
                 case ComposedEvent() | SequenceEvent():
                     for part, times in event.parts:
                         left[part] += count * times
@@ -417,7 +418,7 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
     return Leaves(counts=dict(counts), delta=failing)
 
 
-def _counted(events: Iterable[Event | Run]) -> Counter[object]:
+def _counted(events: Iterable[Event | Run]) -> Counter[Event | Run]:
     """How often each is in the list; of a million the same object is counted at the speed of a comparison."""
     if isinstance(events, (Event, Run)):
         hint = "One event goes into a list as well."
@@ -428,23 +429,10 @@ def _counted(events: Iterable[Event | Run]) -> Counter[object]:
     first: Any = listed[0] if listed else None
     if isinstance(first, (Event, Run)) and listed[-1] is first and listed.count(first) == len(listed):
         return Counter({first: len(listed)})
-    objects, counts = {id(each): each for each in listed}, Counter[object]()
+    objects, counts = {id(each): each for each in listed}, Counter[Event | Run]()
     for identity, count in Counter(map(id, listed)).items():
         each = objects[identity]
         if not isinstance(each, (Event, Run)):
             raise InvalidParameterError("events", each, _EXPECTED)
         counts[each] += count
     return counts
-
-
-def _plain(counts: Counter[object]) -> Counter[Event]:
-    """The events, for runs their events; refused unless all runs protect the same unit under the same relation."""
-    runs = [each for each in counts if isinstance(each, Run)]
-    for name in ("neighbours", "unit"):
-        if len({getattr(run, name) for run in runs}) > 1:
-            hint = "Costs add up only for one unit under one neighbouring relation."
-            raise InvalidParameterError("events", Shown("<runs that differ>"), f"runs of one {name}", hint)
-    plain: Counter[Event] = Counter()
-    for each, count in counts.items():
-        plain[each.event if isinstance(each, Run) else cast(Event, each)] += count
-    return plain

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -46,8 +47,8 @@ class Cost:
 
     def covers(self, other: Cost) -> bool:
         """Whether epsilon, delta and all divergences are at least those of `other`."""
-        pairs = zip(self.renyi, other.renyi, strict=True)
-        return self.pure >= other.pure and self.delta >= other.delta and all(mine >= theirs for mine, theirs in pairs)
+        is_alike = self.pure >= other.pure and self.delta >= other.delta and len(self.renyi) == len(other.renyi)
+        return is_alike and all(map(operator.ge, self.renyi, other.renyi))
 
     def to_list(self) -> list[str]:
         """The texts that the ledger stores."""
@@ -270,14 +271,6 @@ class Filter:
     def basic(self) -> float:
         """The sum of all epsilons so far, rounded up; rounds planned together count as they were planned."""
         return fraction_up(self._spent[0].pure)
-
-    @property
-    def share(self) -> float:
-        """The part of the limit that is used, from 0 to 1, by the bound that has the most left."""
-        total, limits = self._spent[0], self._limits
-        left = [self._limit - conversion(each, limits.delta - limits.set_aside) for each in limits.orders]
-        by_order = (Fraction(used, UNIT) / most for used, most in zip(total.renyi, left, strict=True) if most > 0)
-        return float(min(total.pure / self._limit, *by_order, Fraction(1)))
 
     def _after(self, event: Event | Run) -> tuple[Cost, Run | None]:
         total, run = self._spent  # one state, even if other threads add events meanwhile

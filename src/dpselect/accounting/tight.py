@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, product
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -216,14 +216,6 @@ class _Grid:
     def pair_width(self) -> int:
         return sum(steps * count for steps, count in self.pairs.values())
 
-    @property
-    def work(self) -> float:
-        """The number of cells maximised over and of products added, in units of about a nanosecond."""
-        states = math.prod(count + 1 for _, count in self.ranges)
-        width = self.range_width
-        maxima = states * (width + min(width, self.pair_width)) * sum(steps for steps, _ in self.ranges) * 30.0
-        return maxima + 4.0 * (self.pair_width**2 + 2 * self.pair_width * width)
-
 
 def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
     """Upper bounds on delta, from epsilon 0 on, of all adaptive compositions of what ran, in any order.
@@ -293,8 +285,11 @@ def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | None:
     steps = _FINEST
     while steps >= _COARSEST:
         grid = _grid(counts, smallest=smallest, steps=steps)
-        width = grid.range_width + grid.pair_width
-        if width <= _MOST_PLACES and grid.work <= work and Fraction(grid.step) * width <= exact * (1 + _INFLATION):
+        width, pairs = grid.range_width, grid.pair_width
+        cells = math.prod(count + 1 for _, count in grid.ranges) * sum(steps for steps, _ in grid.ranges)
+        nanoseconds = 30.0 * cells * (width + min(width, pairs)) + 4.0 * (pairs**2 + 2 * pairs * width)
+        is_close = Fraction(grid.step) * (width + pairs) <= exact * (1 + _INFLATION)
+        if width + pairs <= _MOST_PLACES and nanoseconds <= work and is_close:
             return grid
         steps = steps - 1 if steps <= 16 else int(steps * 0.93)
     return None
@@ -360,21 +355,17 @@ class LossDistribution:
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         basic = float(basic_of(counts))
         step = max(min(event.epsilon for event in counts) / _FFT_STEPS, basic / _FFT_PLACES)
-        self._totals = [self._total(each, step) for each in _ways(counts)]
-
-    def _total(self, counts: Mapping[SingleEvent, int], step: float) -> Any:
-        """Everything that ran, in one direction."""
-        total, distributions = cast(Any, None), package("pld.privacy_loss_distribution")
-        for event, count in counts.items():
-            steps = math.ceil(Fraction(event.epsilon) / Fraction(step))
-            pair = LogisticProfileEvent(epsilon=event.epsilon) if isinstance(event, BoundedRangeEvent) else event
-            masses = loss_masses(pair, steps=steps, step=step)
-            places = np.arange(-steps, steps + 1)
-            by_place = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0.0}
-            one = distributions.PrivacyLossDistribution.create_from_rounded_probability(by_place, 0.0, step)
-            many = one.self_compose(count) if count > 1 else one
-            total = many if total is None else total.compose(many)
-        return total
+        made = package("pld.privacy_loss_distribution").PrivacyLossDistribution.create_from_rounded_probability
+        self._totals: list[Any] = []  # in each direction
+        for way in _ways(counts):
+            parts: list[Any] = []
+            for event, count in way.items():
+                steps = math.ceil(Fraction(event.epsilon) / Fraction(step))
+                pair = LogisticProfileEvent(epsilon=event.epsilon) if isinstance(event, BoundedRangeEvent) else event
+                masses = loss_masses(pair, steps=steps, step=step).tolist()
+                one = made({at: mass for at, mass in enumerate(masses, -steps) if mass > 0.0}, 0.0, step)
+                parts.append(one.self_compose(count) if count > 1 else one)
+            self._totals.append(functools.reduce(lambda total, part: total.compose(part), parts))
 
     def epsilon(self, delta: float) -> float:
         """Epsilon at `delta`; infinite below the room for rounding."""

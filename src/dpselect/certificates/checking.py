@@ -353,7 +353,7 @@ def _event(held: object, expected: Event) -> Event:
     if held == (known := encode(expected)):
         return expected
     try:
-        stated = decode(held)
+        stated: Any = decode(held)
     except InvalidParameterError:
         raise wrong("event", "an event that this dpselect can read") from None
     if not _is_close(encode(stated), known):

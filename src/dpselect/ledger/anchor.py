@@ -7,9 +7,9 @@ line is a head with a hash of its own. Proof: ``proofs/ledger.md``.
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
-import re
 import stat
 import threading
 from collections.abc import Generator
@@ -19,8 +19,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, cast
 
+from dpselect.accounting.filter import Cost
 from dpselect.errors import HIDDEN, AnchorError, AnchorUnavailableError, InvalidParameterError, Shown
-from dpselect.ledger.accounts import UNREADABLE, Head, canonical, digest
+from dpselect.ledger.accounts import UNREADABLE, Head, canonical, cost_from, digest
 from dpselect.ledger.sqlite import fcntl, folder_to_disk, names_a_server, to_disk
 
 _EXPECTED = "the path of a file"
@@ -30,8 +31,6 @@ _PAUSE = 0.005
 _LATER = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EINTR, errno.EAGAIN, errno.ENOLCK, errno.ESTALE}
 """Failures after which the next attempt may succeed."""
 _NOTES = "`dpselect ledger anchor` notes what the ledger has now, and cannot show what was lost before."
-_TOTAL = re.compile(r'"total":\["(\d+)(?:/([1-9]\d*))?","(\d+)(?:/([1-9]\d*))?","((?:\d+(?: \d+)*)?)"\]', re.ASCII)
-"""What is spent, in the text of a state: epsilon, delta, and the divergences."""
 
 
 def anchor_of(given: object, *, wait: float, ledger: Path | None) -> FileAnchor:
@@ -205,7 +204,8 @@ class FileAnchor:
         head = self._parsed(line)
         known = self._heads.get(head.account)
         try:
-            follows = known is None or head.sequence <= known.sequence or _covers(head.state, known.state)
+            spent = _spent(head.state)
+            follows = known is None or head.sequence <= known.sequence or spent.covers(_spent(known.state))
         except UNREADABLE:
             follows = False
         if self._ledger not in ("", head.ledger) or not follows:
@@ -221,9 +221,9 @@ class FileAnchor:
             held: dict[str, Any] = json.loads(text)
             check, is_known = held.pop("check"), held.pop("FORMAT") == _FORMAT
             is_whole = is_known and digest("anchor", text.replace(f'"check":"{check}",', "", 1)) == check
-            sequence, total = held.pop("sequence"), _TOTAL.search(held["state"])
+            sequence = held.pop("sequence")
             is_number = type(sequence) is int and 0 <= sequence < 2**63
-            if is_whole and is_number and total and {*map(type, held.values())} == {str}:
+            if is_whole and is_number and {*map(type, held.values())} == {str}:
                 return Head(sequence=sequence, **held)
         except UNREADABLE:
             pass
@@ -236,14 +236,9 @@ def line_of(head: Head) -> str:
     return canonical(held | {"check": digest("anchor", canonical(held))})
 
 
-def _covers(new: str, old: str) -> bool:
-    """Whether a state has spent at least what an earlier one had, read from their texts: an anchor has many lines."""
-    mine, theirs = cast("list[re.Match[str]]", [_TOTAL.search(new), _TOTAL.search(old)])
-    fractions = all(
-        int(mine[at]) * int(theirs[at + 1] or 1) >= int(theirs[at]) * int(mine[at + 1] or 1) for at in (1, 3)
-    )
-    units = zip(mine[5].split(), theirs[5].split(), strict=True)
-    return fractions and (mine[5] == theirs[5] or all(int(now) >= int(before) for now, before in units))
+@functools.lru_cache(maxsize=256)
+def _spent(state: str) -> Cost:
+    return cost_from(json.loads(state)["total"])
 
 
 def _locked(file: int, *, shared: bool) -> bool:

@@ -89,13 +89,9 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
     said: dict[str, Any] = {name: row[name] for name in ("sequence", "request", "hash", "release")}
     if kind == "charge":
         run = _run_of(body["event"])
-        event = run.event if isinstance(run, Run) else run
-        said |= {
-            "epsilon": event.epsilon,
-            "delta": event.delta,
-            "receipt": receipt_of(body, row["sequence"], row["hash"]),
-        }
-        said["what"] = run.mechanism if isinstance(run, Run) else type(event).__name__
+        event, what = (run.event, run.mechanism) if isinstance(run, Run) else (run, type(run).__name__)
+        receipt = receipt_of(body, row["sequence"], row["hash"])
+        said |= {"epsilon": event.epsilon, "delta": event.delta, "what": what, "receipt": receipt}
     elif kind in ("open", "limit"):
         said["epsilon"] = fraction_down(fraction_of(body["epsilon"]))
     elif kind == "begin":
@@ -114,21 +110,19 @@ AHEAD, BEGINS = "ahead", "begins"
 """Fields of entries: of a charge that was made ahead, and of one that begins the draw for it, with its number."""
 
 
-def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[list[Receipt], list[Receipt]]:
-    """The receipts of charges ahead under a request, of this certificate or of any: those not drawn for, those begun.
+def charged_ahead(held: Sequence[Entry], certificate: str | None) -> tuple[Receipt | None, bool]:
+    """The first charge ahead under a request, of this certificate or of any, not drawn for; and whether one was begun.
 
     Whoever draws first commits an entry that begins this draw and costs nothing. So a charge ahead without one was
     never drawn for, and after a crash the next attempt uses it. One that was begun may have been, and is charged again.
     """
-    waiting: dict[int, Receipt] = {}
-    begun: list[Receipt] = []
+    waiting, begun = dict[int, Receipt](), False
     for entry in held:
         if BEGINS in entry.body:
-            found = waiting.pop(entry.body[BEGINS], None)
-            begun += [] if found is None else [found]
+            begun |= waiting.pop(entry.body[BEGINS], None) is not None
         elif AHEAD in entry.body and entry.receipt and certificate in (None, entry.receipt.question):
             waiting[entry.sequence] = entry.receipt
-    return list(waiting.values()), begun
+    return next(iter(waiting.values()), None), begun
 
 
 class WrongEntryError(ValueError):
@@ -179,33 +173,26 @@ def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str
     before: Account | None = None
     for row in rows:
         with readable(account.name, place, ledger=ledger):
-            before, known = _followed(row, before, account, place=place, own_id=own_id)
-        place, once = place + 1, max(once, known)
+            _sound(row)
+            _must(row["sequence"] == place, "is missing")
+            hashed = digest("entry", FIRST if before is None else before.head, row["body"])
+            _must(hashed == row["hash"], "was changed, or one before it")
+            body: dict[str, Any] = json.loads(row["body"])
+            _must(canonical(body) == row["body"], "is not written as entries are")
+            where = body["ledger"], body["account"], body["sequence"], body.get("request")
+            _must(where == (own_id, account.name, place, row["request"]), "belongs elsewhere")
+            noted = body.get("noted", -1)
+            _must(type(noted) is int and -1 <= noted < place, "says what no anchor noted")
+            if before is None:
+                opens = body["kind"] == "open" and body["terms"] == account.terms
+                _must(opens, "does not open the account on its terms")
+                before = Account.unopened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
+            before = replace(after(body, before), head=row["hash"])
+        place, once = place + 1, max(once, noted)
     with readable(account.name, place, ledger=ledger):
         _must(place >= account.entries, "is missing")
         _must(before == account, "does not follow from the ones before it")
     return once
-
-
-def _followed(
-    row: Mapping[Any, Any], before: Account | None, account: Account, *, place: int, own_id: str
-) -> tuple[Account, int]:
-    """The account after the entry at `place`, which is checked completely, and the number that it says was noted."""
-    _sound(row)
-    _must(row["sequence"] == place, "is missing")
-    before_it = FIRST if before is None else before.head
-    _must(digest("entry", before_it, row["body"]) == row["hash"], "was changed, or one before it")
-    body: dict[str, Any] = json.loads(row["body"])
-    _must(canonical(body) == row["body"], "is not written as entries are")
-    where = body["ledger"], body["account"], body["sequence"], body.get("request")
-    _must(where == (own_id, account.name, place, row["request"]), "belongs elsewhere")
-    noted = body.get("noted", -1)
-    _must(type(noted) is int and -1 <= noted < max(place, 0), "says what no anchor noted")
-    if before is None:
-        opens = body["kind"] == "open" and body["terms"] == account.terms
-        _must(opens, "does not open the account on its terms")
-        before = Account.unopened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
-    return replace(after(body, before), head=row["hash"]), noted
 
 
 def after(body: Mapping[str, Any], before: Account) -> Account:
@@ -219,7 +206,17 @@ def after(body: Mapping[str, Any], before: Account) -> Account:
             _must(type(begins) is int and 0 < begins < before.entries and is_free, "begins no draw")
             return before.next()
         case "charge":
-            return _charged(body, before)
+            run = _run_of(body["event"])
+            event, unit = (run.event, run.unit) if isinstance(run, Run) else (run, before.unit)
+            cost, true = cost_from(body["cost"]), before.limits.cost(event)
+            is_first = not before.total.pure
+            is_paid = _is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))
+            _must(is_paid, "costs less than its event")
+            charged = before.next(total=before.total + cost, unit=unit)
+            _must(charged.allows(charged.total), "passes the limit")
+            fits = not isinstance(run, Run) or (run.neighbours is before.neighbours and before.unit in (None, unit))
+            _must(fits, "is about another unit or relation")
+            return charged
         case "limit":
             limited = before.next(epsilon=fraction_of(body["epsilon"]))
         case "close":
@@ -228,21 +225,6 @@ def after(body: Mapping[str, Any], before: Account) -> Account:
             raise WrongEntryError("is of an unknown kind")
     _must(limited.allows(limited.total), "sets a limit below what was spent")
     return limited
-
-
-def _charged(body: Mapping[str, Any], before: Account) -> Account:
-    run = _run_of(body["event"])
-    event = run.event if isinstance(run, Run) else run
-    cost, true = cost_from(body["cost"]), before.limits.cost(event)
-    is_first = not before.total.pure
-    is_paid = _is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))
-    _must(is_paid, "costs less than its event")
-    after_it = before.next(total=before.total + cost, unit=run.unit if isinstance(run, Run) else before.unit)
-    _must(after_it.allows(after_it.total), "passes the limit")
-    if isinstance(run, Run):
-        fits = run.neighbours is before.neighbours and before.unit in (None, run.unit)
-        _must(fits, "is about another unit or relation")
-    return after_it
 
 
 def _is_at_least(cost: Cost, true: Cost) -> bool:

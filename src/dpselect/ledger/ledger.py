@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
@@ -11,18 +12,18 @@ from typing import Any, Self, cast
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.filter import Limits
 from dpselect.checks import fraction_up, positive_count, whole_number
-from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
+from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger import requests
 from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
 from dpselect.ledger.anchor import anchor_of
-from dpselect.ledger.entries import AHEAD, BEGINS, Entry, Receipt, charged_ahead, followed, receipt_of
-from dpselect.ledger.sqlite import SqliteFile, copy_of
-from dpselect.ledger.store import Books, create
+from dpselect.ledger.entries import AHEAD, Entry, Receipt, followed
+from dpselect.ledger.sqlite import Address, SqliteFile, copy_of
+from dpselect.ledger.store import Book, create, rows_of
 from dpselect.mechanisms.seeding import refuse_seeded
-from dpselect.privacy import Neighbours, day_text, neighbouring_relation
+from dpselect.privacy import Neighbours, neighbouring_relation, public_moment
 
 
-class Ledger(Books):
+class Ledger:
     """A durable record of what was spent, which refuses charges beyond what was promised.
 
     Several processes, on several machines with PostgreSQL, may use one ledger at once. A charge that has returned is
@@ -53,7 +54,22 @@ class Ledger(Books):
     >>> ledger.disconnect(); folder.cleanup()
     """
 
-    __slots__ = ()
+    __slots__ = ("_address", "_anchor", "_database", "_given", "_id", "_wait")
+
+    def __init__(self, url: str | Path, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
+        if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
+            raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
+        self._wait, self._given, self._address = float(wait), url, Address.given(url)
+        self._id, path, shown = "", self._address.path, self._address.shown
+        if path is not None:
+            self._database = SqliteFile(path, shown, wait=self._wait, read_only=self._address.read_only)
+        else:
+            try:
+                from dpselect.ledger.postgres import Server
+            except ModuleNotFoundError:
+                raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
+            self._database = Server(self._address.place, shown, wait=self._wait)
+        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=path)
 
     def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
         anchor = None if self._anchor is None else self._anchor.path
@@ -96,7 +112,7 @@ class Ledger(Books):
         last = None if last is None else positive_count(last, "last")
         with self._reading() as book:
             account = book.account(name)
-        for row in self._rows(account, after=-1 if last is None else max(account.entries - 1 - last, -1)):
+        for row in rows_of(account, self._reading, after=-1 if last is None else max(account.entries - 1 - last, -1)):
             yield book.read(row, account)
 
     def under(self, account: str, request: str) -> list[Entry]:
@@ -130,7 +146,7 @@ class Ledger(Books):
             accounts = book.sound_accounts(noted := book.noted)
             found = accounts if wanted is None else [book.account(wanted)]
         for each in found:
-            once = followed(each, self._rows(each), ledger=book.ledger, own_id=book.id)
+            once = followed(each, rows_of(each, self._reading), ledger=book.ledger, own_id=book.id)
             if self._anchor is not None and once > noted[each.name].sequence:
                 raise self._anchor.cut_back(noted[each.name], once)
         return found
@@ -180,7 +196,10 @@ class Ledger(Books):
         relation = neighbouring_relation(neighbours)
         if own > whole:
             raise InvalidParameterError("set_aside", float(own), "at most delta")
-        create(self._database)
+        if isinstance(self._database, SqliteFile):
+            self._database.make()
+        with self._database.transaction(write=True) as connection:
+            create(connection)
         with self._writing() as book:
             book.identify(lock=True)
             names, noted = book.names(), book.noted
@@ -188,8 +207,7 @@ class Ledger(Books):
                 raise self._anchor.unknown(names[0])
             if name in names:
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
-            if name in noted:
-                book.refuse_missing([name])
+            book.refuse_missing({name} & noted.keys())
             number = 1 + (book.connection.scalar("SELECT max(number) FROM dpselect_accounts") or 0)
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
             terms = terms_of_new(name, number, neighbours=relation, limits=limits)
@@ -294,10 +312,10 @@ class Ledger(Books):
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
-        hour = None if time is None else requests.public_moment(time, "time")
+        hour = None if time is None else public_moment(time, "time")
         (charge,) = self._requests(account, (what, request, question, certificate, note))
         attempt = requests.Attempt.new(charge, time=hour)
-        return attempt.settled(partial(self._charged, attempt, hour), wait=self._wait)
+        return attempt.settled(self._writing, wait=self._wait)
 
     def charge_ahead(self, account: str, questions: Sequence[tuple[Run, str, str, str, datetime]]) -> None:
         """Charge all questions in one transaction, or none. Each is drawn after its own `charge`, which then is free.
@@ -312,7 +330,7 @@ class Ledger(Books):
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
-        times = [requests.public_moment(time, "time") for *_, time in questions]
+        times = [public_moment(time, "time") for *_, time in questions]
         charges = [*zip(self._requests(account, *(each[:-1] for each in questions)), times, strict=True)]
         patience = requests.Patience(self._wait)
         while True:
@@ -321,39 +339,13 @@ class Ledger(Books):
                     held = book.locked(account)
                     unpaid = [(charge, time) for charge, time in charges if charge.known(book, held) is None]
                     book.head = held.to_head(book.id)
-                    prices = requests.allowed(book, held, *(charge for charge, _ in unpaid)) if unpaid else []
+                    prices = requests.allowed(book, held, *(charge for charge, _ in unpaid))
                     for (charge, time), cost in zip(unpaid, prices, strict=True):
                         held = book.append(held, "charge", **charge.entry_fields(cost, time), **{AHEAD: True})
                 return
             except requests.PASSING:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():
                     raise
-
-    def _charged(self, attempt: requests.Attempt, hour: str | None, wait_for_others: bool) -> Receipt | None:
-        charge = attempt.charge
-        with self._writing() as book:
-            account = book.locked(charge.account)
-            held = charge.held(book, account)
-            known = requests.answered(book, held)
-            if known is not None:
-                return known
-            standing = attempt.standing(book, account)
-            if standing is not None:
-                book.head = account.to_head(book.id)
-                return standing
-            waiting, begun = charged_ahead(held, charge.certificate)
-            if waiting:
-                requests.refuse_closed(account)
-                begins = {BEGINS: waiting[0].sequence, "request": charge.request, "asked": charge.question_hash}
-                return attempt.commits(waiting[0], book.append(account, "charge", **begins))
-            if begun and wait_for_others:
-                return None  # whoever began will store the answer, unless it was stopped
-            (cost,) = requests.allowed(book, account, charge)
-            now = datetime.now(UTC)
-            fields = charge.entry_fields(cost, hour or day_text(now.date()))
-            account = book.append(account, "charge", now, **fields)
-            said = {**fields, "account": account.name, "ledger": book.id}
-            return attempt.commits(receipt_of(said, account.entries - 1, account.head), account)
 
     def look(self, account: str, questions: Sequence[tuple[Event | Run, str | None, str]]) -> list[Receipt | None]:
         """Raise what charging the questions would raise now, one after another, without charging any.
@@ -372,8 +364,7 @@ class Ledger(Books):
             known = [charge.known(book, held) for charge in charges]
             asked = zip(charges, known, strict=True)
             unpaid = [each for each, answer in asked if answer is None and not requests.is_paid(book, held, each)]
-            if unpaid:
-                requests.allowed(book, held, *unpaid)
+            requests.allowed(book, held, *unpaid)
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
@@ -394,11 +385,6 @@ class Ledger(Books):
 
         Proof: ``proofs/ledger.md``.
         """
-        if not isinstance(cast(object, receipt), Receipt) or receipt.request is None:
-            raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
-        requests.short_text(receipt.account, "account")
-        requests.short_text(receipt.request, "request")
-        requests.refuse_seeded_release(requests.any_text(release, "release"))
         return requests.given_out(receipt, release, self._stored_release, ledger=self._address, wait=self._wait)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:
@@ -411,3 +397,29 @@ class Ledger(Books):
         charges = [requests.ChargeRequest(self._address, account, *each) for each in questions]
         requests.store_remembered(self._address, self._stored_release)
         return charges
+
+    @contextmanager
+    def _reading(self) -> Generator[Book]:
+        with self._database.transaction() as connection:
+            book = Book(connection, self._address.shown, anchor=self._anchor)
+            book.identify()
+            self._id = self._id or book.id
+            yield book
+
+    @contextmanager
+    def _writing(self) -> Generator[Book]:
+        """A transaction, whose new heads are noted in the anchor once it is on disk.
+
+        Not earlier: an anchor that is ahead of its ledger means that entries were lost.
+        """
+        if not self._id:
+            with self._reading():
+                pass
+        with self._database.transaction(write=True) as connection:
+            book = Book(connection, self._address.shown, self._id, self._anchor)
+            yield book
+        if self._anchor is not None and book.head is not None:
+            noted = self._anchor.noted(book.head)
+            if noted != book.head:  # someone else charged meanwhile: to this ledger, or to a copy of it
+                with self._reading() as book:
+                    book.refuse_behind(book.account(noted.account), noted)

@@ -87,9 +87,9 @@ def refused(error: Exception) -> Fault:
     return next((fault for signs, fault in _REFUSALS if re.search(signs, str(error), re.IGNORECASE)), _NO_WAY)
 
 
-def failed(error: psycopg.Error, *, committing: bool = False, beginning: bool = False) -> Fault:
-    """What is wrong if a transaction failed: when it was to commit, or when it began and had no limits of time yet."""
-    if committing and error.diag.severity_nonlocalized != "ERROR":
+def failed(error: psycopg.Error, moment: str = "") -> Fault:
+    """What is wrong if a transaction failed: "committing", or "beginning", when it had no limits of time yet."""
+    if moment == "committing" and error.diag.severity_nonlocalized != "ERROR":
         return _IN_DOUBT  # the server did not answer that it rolled back
     if isinstance(error, NoAnswerError):
         return _SILENT
@@ -98,7 +98,7 @@ def failed(error: psycopg.Error, *, committing: bool = False, beginning: bool = 
         return _LOST
     for prefix, fault in _STATES.items():
         if (state or "").startswith(prefix):
-            return _CUT_SHORT if beginning and fault is _SLOW else fault
+            return _CUT_SHORT if moment == "beginning" and fault is _SLOW else fault
     said = "" if state is None else f" (SQLSTATE {state})"
     return Fault(f"the server could not do what it was asked for{said}. Nothing was written.")
 
@@ -233,51 +233,36 @@ class Server:
         self._place = None
 
     @contextmanager
-    def reading(self) -> Generator[Transaction]:
-        """A transaction that sees one state. It may take long, but each answer has a time limit."""
-        with self._begun(is_reader=True) as (_, transaction):
-            yield transaction
+    def transaction(self, *, write: bool = False) -> Generator[Transaction]:
+        """A transaction that sees one state; or with `write` one that is committed if the block ends without an error.
 
-    @contextmanager
-    def writing(self, *, create: bool = False) -> Generator[Transaction]:
-        """A transaction that is committed if the block ends without an error."""
-        with self._begun(is_reader=False) as (session, transaction):
-            yield transaction
-            session.refuse_late()
-            session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
-            try:
-                session.commit()
-            except psycopg.Error as error:
-                raise failed(error, committing=True).of(self.shown) from None
-
-    @contextmanager
-    def _begun(self, *, is_reader: bool) -> Generator[tuple[PatientConnection, Transaction]]:
-        """A new session, and the transaction in it, in which names are looked up where the tables are.
-
-        Whoever gets the lock of an account reads what the last holder wrote; a stricter isolation would fail instead.
+        A reader may take long, but each answer has a time limit. Whoever gets the lock of an account reads what the
+        last holder wrote; a stricter isolation would fail instead.
         """
-        session = self._connected()
+        session, moment = self._connected(), "beginning"
         try:
             left = session.deadline - _GRACE - monotonic()
-            session.deadline = math.inf if is_reader else session.deadline
+            session.deadline = session.deadline if write else math.inf
             level = psycopg.IsolationLevel
-            session.isolation_level = level.REPEATABLE_READ if is_reader else level.READ_COMMITTED
-            session.read_only = is_reader or None
+            session.isolation_level = level.READ_COMMITTED if write else level.REPEATABLE_READ
+            session.read_only = None if write else True
             limits = [str(max(1, round(1000 * each))) for each in (left, self._wait + _GRACE)]
-            try:
-                pinned: Any = session.execute(_PIN.encode(), (*limits, self._place)).fetchone()
-            except psycopg.Error as error:
-                raise failed(error, beginning=True).of(self.shown) from None
+            pinned: Any = session.execute(_PIN.encode(), (*limits, self._place)).fetchone()
             fsync, place, is_found, *_ = pinned
+            moment = ""
             self._place = place if is_found else None
             if fsync == "off" and not self._has_warned:
                 self._has_warned = True
                 text = "its server has fsync off: a power cut can undo charges, or destroy the ledger. Turn it on."
                 warnings.warn(f"ledger {self.shown}: {text}", RuntimeWarning, stacklevel=2)
-            try:
-                yield session, ServerTransaction(session, place or "")
-            except psycopg.Error as error:
-                raise failed(error).of(self.shown) from None
+            yield ServerTransaction(session, place or "")
+            if write:
+                session.refuse_late()
+                session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
+                moment = "committing"
+                session.commit()
+        except psycopg.Error as error:
+            raise failed(error, moment).of(self.shown) from None
         finally:
             with suppress(psycopg.Error):  # committed already, or undone with its lost connection
                 session.rollback()

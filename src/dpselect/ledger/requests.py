@@ -14,10 +14,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, NamedTuple, cast
+from datetime import UTC, datetime
+from typing import Any, cast
 
 from dpselect.accounting.codec import to_json
 from dpselect.accounting.events import Event, Run, SequenceEvent, has_direction
@@ -42,20 +42,17 @@ from dpselect.errors import (
     is_login,
 )
 from dpselect.ledger.accounts import Account, digest, refusal
-from dpselect.ledger.entries import Entry, Receipt, charged_ahead
+from dpselect.ledger.entries import BEGINS, Entry, Receipt, charged_ahead, receipt_of
 from dpselect.ledger.sqlite import Address
 from dpselect.ledger.store import Book
-from dpselect.privacy import Neighbours, as_utc_text
+from dpselect.privacy import Neighbours
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
 
 
-_MOST_NAME, _MOST_NOTE = 1000, 10_000
-
-
 def short_text(value: object, name: str, *, empty: bool = False) -> str:
     """Check a name or a note: printable, and not too long."""
-    most = _MOST_NOTE if empty else _MOST_NAME
+    most = 10_000 if empty else 1000
     if not isinstance(value, str) or not (empty or value) or len(value) > most or not value.isprintable():
         got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
         raise InvalidParameterError(name, got, f"a printable text of {0 if empty else 1} to {most} characters")
@@ -73,16 +70,6 @@ def any_text(value: object, name: str) -> str:
         if b"\0" not in value.encode():  # which PostgreSQL refuses
             return value
     raise InvalidParameterError(name, Shown("<text>"), "a text that UTF-8 can hold, without NUL characters")
-
-
-def public_moment(value: object, name: str) -> str:
-    """Check a time that a receipt will show, as text in UTC: it needs a time zone, to mean the same everywhere."""
-    if not isinstance(value, datetime) or value.utcoffset() is None:
-        raise InvalidParameterError(name, value, "a datetime with a time zone")
-    if (value.minute, value.second, value.microsecond) != (0, 0, 0):
-        hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
-        raise InvalidParameterError(name, Shown("<a time>"), "the start of an hour", hint)
-    return as_utc_text(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +124,7 @@ class ChargeRequest:
     def known(self, book: Book, account: Account) -> Receipt | None:
         """The receipt with the answer of its request, or of a charge that was made ahead and not drawn for."""
         held = self.held(book, account)
-        return answered(book, held) or next(iter(charged_ahead(held, self.certificate)[0]), None)
+        return answered(book, held) or charged_ahead(held, self.certificate)[0]
 
     def check_for(self, account: Account) -> None:
         """Refuse an account that protects another unit, or under another neighbouring relation."""
@@ -157,7 +144,8 @@ class ChargeRequest:
 
 def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]:
     """What the charges cost, one after another, if the account allows all of them."""
-    refuse_closed(account)
+    if charges:
+        refuse_closed(account)
     for charge in charges:
         charge.check_for(account)
     events = tuple(charge.event for charge in charges)
@@ -207,6 +195,8 @@ class Attempt:
     """
 
     charge: ChargeRequest
+    time: str | None
+    """The public time; None: the day on which the charge is made."""
     receipt: Receipt | None = None
     """Of the charge whose commit was started and not confirmed."""
     entry: tuple[int, str] = (0, "")
@@ -220,36 +210,21 @@ class Attempt:
             if each.charge == charge and each.receipt is not None and time in (None, each.receipt.time):
                 with suppress(ValueError):  # another thread was faster
                     _attempts.remove(each)
-                    return cls(charge, each.receipt, each.entry)
-        return cls(charge)
+                    return cls(charge, time, each.receipt, each.entry)
+        return cls(charge, time)
 
-    def commits(self, receipt: Receipt, after: Account) -> Receipt:
-        """Say that the commit of the account's last entry starts now; returns the receipt."""
-        self.receipt, self.entry = receipt, (after.entries - 1, after.head)
-        last.receipt = receipt
-        return receipt
+    def settled(self, writing: Callable[[], AbstractContextManager[Book]], *, wait: float) -> Receipt:
+        """The receipt, once the transaction that makes it is committed; a commit that failed is repeated.
 
-    def standing(self, book: Book, account: Account) -> Receipt | None:
-        """The receipt of the entry whose commit failed, if it was recorded; the account is locked."""
-        if self.receipt is None or book.has(account, *self.entry):
-            return self.receipt
-        self.receipt = None
-        if len(self._failed) >= _COMMITS:
-            raise self._failed[-1]
-        return None
-
-    def settled(self, act: Callable[[bool], Receipt | None], *, wait: float) -> Receipt:
-        """The result of `act`, a transaction that calls `standing` and `commits`; repeated if its commit failed.
-
-        Its argument is whether it may leave the answer to somebody else who is at work on it: it returns None then, and
-        is repeated, too. If the outcome is still unknown after `wait` seconds, the error names the entry, and this
-        process remembers it for the same question.
+        If its outcome is still unknown after `wait` seconds, the error names the entry, and this process remembers it
+        for the same question.
         """
         patience, may_wait = Patience(wait), True
         try:
             while True:
                 try:
-                    receipt = act(may_wait)
+                    with writing() as book:
+                        receipt = self._written(book, wait_for_others=may_wait)
                     if receipt is not None:
                         return receipt
                     may_wait = patience.lasts()
@@ -270,6 +245,37 @@ class Attempt:
                     error.add_note(f"interrupted while {_being_recorded(self.receipt)}")
             raise
 
+    def _written(self, book: Book, *, wait_for_others: bool) -> Receipt | None:
+        """The receipt of an answer, or of what this transaction commits; None if somebody else is to be waited for."""
+        charge, account = self.charge, book.locked(self.charge.account)
+        held = charge.held(book, account)
+        known = answered(book, held)
+        if known is not None:
+            return known
+        if self.receipt is not None and book.has(account, *self.entry):  # the commit that failed took effect
+            book.head = account.to_head(book.id)
+            return self.receipt
+        self.receipt = None
+        if len(self._failed) >= _COMMITS:
+            raise self._failed[-1]
+        waiting, begun = charged_ahead(held, charge.certificate)
+        if waiting is not None:
+            refuse_closed(account)
+            begins = {BEGINS: waiting.sequence, "request": charge.request, "asked": charge.question_hash}
+            account, receipt = book.append(account, "charge", **begins), waiting
+        elif begun and wait_for_others:
+            return None  # whoever began will store the answer, unless it was stopped
+        else:
+            (cost,) = allowed(book, account, charge)
+            now = datetime.now(UTC)
+            fields = charge.entry_fields(cost, self.time or f"{now.date()}T00:00:00+00:00")
+            account = book.append(account, "charge", now, **fields)
+            said = {**fields, "account": account.name, "ledger": book.id}
+            receipt = receipt_of(said, account.entries - 1, account.head)
+        self.receipt, self.entry = receipt, (account.entries - 1, account.head)  # its commit starts now
+        last.receipt = receipt
+        return receipt
+
 
 def _being_recorded(receipt: Receipt) -> str:
     return (
@@ -282,8 +288,8 @@ def _being_recorded(receipt: Receipt) -> str:
 last = threading.local()
 _attempts: list[Attempt] = []
 """Those that may be recorded, and for which nothing was drawn."""
-_answers: dict[str, _Unstored] = {}
-"""Answers that are not stored, by the hash of the charge's entry."""
+_answers: dict[str, tuple[Address, Receipt, str]] = {}
+"""Answers that are not stored, with their ledger and receipt, by the hash of the charge's entry."""
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_attempts.clear)  # otherwise both processes would draw for one charge
 
@@ -295,59 +301,54 @@ def is_paid(book: Book, account: Account, charge: ChargeRequest) -> bool:
     return any(book.has(account, *each.entry) for each in known)
 
 
-def refuse_seeded_release(release: str) -> None:
-    """Refuse to store a certificate that says that it was drawn in a block of `dpselect.testing.seeded`."""
-    try:
-        held: object = json.loads(release) if '"seeded"' in release else None
-    except (ValueError, RecursionError):
-        return  # no certificate
-    if isinstance(held, dict) and "seeded" in held:
-        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")
-
-
-class _Unstored(NamedTuple):
-    ledger: Address
-    receipt: Receipt
-    release: str
-
-
 Store = Callable[[Receipt, str], str]
 """Stores an answer for its charge, and returns the answer that is now stored for the request."""
 
 
 def given_out(receipt: Receipt, release: str, keep: Store, *, ledger: Address, wait: float) -> str:
     """The result of `keep`, tried for `wait` seconds; then a warning and the first answer, remembered until stored."""
-    patience, unstored = Patience(wait), _Unstored(ledger, receipt, release)
+    if not isinstance(cast(object, receipt), Receipt) or receipt.request is None:
+        raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
+    short_text(receipt.account, "account")
+    short_text(receipt.request, "request")
+    held: object = None
+    any_text(release, "release")
+    with suppress(ValueError, RecursionError):  # no certificate
+        held = json.loads(release) if '"seeded"' in release else None
+    if isinstance(held, dict) and "seeded" in held:
+        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")
+    patience = Patience(wait)
     while True:
-        held = _answers.get(receipt.hash, unstored)
+        _, first, answer = _answers.get(receipt.hash, (ledger, receipt, release))
         try:
-            return _stored(held, keep)
+            return _stored(first, answer, keep)
         except NOT_STORED as error:
-            held = _answers.setdefault(receipt.hash, held)
+            *_, answer = _answers.setdefault(receipt.hash, (ledger, first, answer))
             if not (isinstance(error, PASSING) and patience.lasts()):
                 what = str(error) if isinstance(error, AnchorError) else error.what
                 _warn(receipt, what.partition(". ")[0].rstrip("."), ledger=ledger.shown)
-                return held.release
+                return answer
 
 
-def _stored(held: _Unstored, keep: Store) -> str:
+def _stored(receipt: Receipt, release: str, keep: Store) -> str:
     """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
     try:
-        answer = keep(held.receipt, held.release)
+        answer = keep(receipt, release)
     except NOT_STORED:
         raise
     except Exception:
-        _answers.pop(held.receipt.hash, None)
+        _answers.pop(receipt.hash, None)
         raise
-    _answers.pop(held.receipt.hash, None)
+    _answers.pop(receipt.hash, None)
     return answer
 
 
 def store_remembered(ledger: Address, keep: Store) -> None:
     """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
-    for each in [held for held in list(_answers.values()) if held.ledger == ledger]:
+    for place, receipt, release in list(_answers.values()):
         try:
-            _stored(each, keep)
+            if place == ledger:
+                _stored(receipt, release, keep)
         except NOT_STORED:
             return  # the next would fail too, and each would wait
         except SelectionError:
@@ -368,5 +369,5 @@ def answered(book: Book, held: Sequence[Entry]) -> Receipt | None:
         kept = _answers.get(entry.hash)
         if kept is not None:
             _warn(receipt, "another try just now failed as well", ledger=book.ledger)
-            return replace(receipt, release=kept.release)
+            return replace(receipt, release=kept[-1])
     return None

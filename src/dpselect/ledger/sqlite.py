@@ -64,30 +64,27 @@ class Address:
         >>> Address.given("postgresql://ann:secret@db/budgets").shown, Address.given("budget.db").shown
         ('postgresql://ann@db/budgets', 'sqlite:///budget.db')
         """
-        if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
-            return cls._of_file(str(url))
-        if not isinstance(url, str):
+        if not isinstance(url, str | Path):
             raise InvalidParameterError("ledger", url, _EXPECTED)
-        parts = _URL.fullmatch(url)
-        if parts is None:
-            raise _refused("<text>")
-        scheme, before, options = parts.groups("")
-        if scheme == "sqlite":
+        name, options = str(url), ""
+        if isinstance(url, str) and not _names_file(url):
+            parts = _URL.fullmatch(url)
+            if parts is None:
+                raise _refused("<text>")
+            scheme, before, options = parts.groups("")
+            if scheme == "postgresql":
+                if before.count("@") > 1 or "@" in options:
+                    raise _refused("<URL>", "In names and passwords write @ as %40, ? as %3F.")
+                if not is_server(before.rpartition("@")[2].partition("/")[0]):
+                    raise _refused("<text>")
+                return cls(url, without_password(url))
+            if scheme != "sqlite":
+                raise _refused(f"<{scheme} URL>")
             if before and not before.startswith("/"):
                 raise _refused(HIDDEN, _NO_SERVER)
             if options not in ("", "mode=ro", "mode=rw"):
                 raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
-            return cls._of_file(before[1:], read_only=options == "mode=ro")
-        if scheme != "postgresql":
-            raise _refused(f"<{scheme} URL>")
-        if before.count("@") > 1 or "@" in options:
-            raise _refused("<URL>", "In names and passwords write @ as %40, ? as %3F.")
-        if not is_server(before.rpartition("@")[2].partition("/")[0]):
-            raise _refused("<text>")
-        return cls(url, without_password(url))
-
-    @classmethod
-    def _of_file(cls, name: str, *, read_only: bool = False) -> Address:
+            name = before[1:]
         if not name or name == ":memory:":
             raise _refused("<in memory>", "A ledger has to outlive the process that writes it.")
         if names_a_server(name):
@@ -97,7 +94,7 @@ class Address:
             os.fsencode(path)
         except ValueError:  # a NUL, or text that is none
             raise _refused("<path that is no text>") from None
-        return cls(str(path), f"sqlite:///{name}", path, read_only)
+        return cls(str(path), f"sqlite:///{name}", path, options == "mode=ro")
 
 
 def _refused(shown: str, hint: str = "") -> InvalidParameterError:
@@ -247,23 +244,27 @@ class SqliteFile:
         """Forget which file this was."""
         self._known = None
 
-    @contextmanager
-    def reading(self) -> Generator[Transaction]:
-        """A transaction that sees one state of the file. Whoever commits meanwhile waits for its end: keep it short."""
-        with self._connected() as transaction:
-            self._begin(transaction, "BEGIN")
-            yield transaction
+    def make(self) -> None:
+        """Make the file, unless it is there: for its owner alone; SQLite gives the journal the same permissions."""
+        if self._read_only:
+            return
+        try:
+            with _guard, suppress(FileExistsError):
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except OSError:
+            raise _CLOSED.of(self.shown) from None
 
     @contextmanager
-    def writing(self, *, create: bool = False) -> Generator[Transaction]:
-        """A transaction that is the only writer from its start, and on disk when the block ends without an error."""
-        if create and not self._read_only:  # for its owner alone; SQLite gives the journal the same permissions
-            try:
-                with _guard, suppress(FileExistsError):
-                    os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except OSError:
-                raise _CLOSED.of(self.shown) from None
+    def transaction(self, *, write: bool = False) -> Generator[Transaction]:
+        """A transaction that sees one state of the file: whoever commits meanwhile waits for its end, so keep it short.
+
+        With `write` it is the only writer from its start, and on disk when the block ends without an error.
+        """
         with self._connected() as transaction:
+            if not write:
+                self._begin(transaction, "BEGIN")
+                yield transaction
+                return
             try:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
                     text = BUSY.text.replace("process", "thread of this process")

@@ -5,86 +5,65 @@ from __future__ import annotations
 import re
 import secrets
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from dpselect.checks import did_you_mean
 from dpselect.errors import (
     InvalidAccountError,
     InvalidCertificateError,
-    InvalidParameterError,
     LedgerDamagedError,
     LedgerForkedError,
     LedgerRolledBackError,
     LedgerUnavailableError,
     LedgerVersionError,
-    MissingExtraError,
     typed,
 )
 from dpselect.ledger.accounts import UNREADABLE, Account, Head, canonical, digest
-from dpselect.ledger.anchor import FileAnchor, anchor_of
+from dpselect.ledger.anchor import FileAnchor
 from dpselect.ledger.entries import Entry, Receipt, after, entry_of, readable
-from dpselect.ledger.sqlite import Address, SqliteFile, Transaction
-
-if TYPE_CHECKING:
-    from dpselect.ledger.postgres import Server
+from dpselect.ledger.sqlite import Transaction
 
 CURRENT = 1
 _LEDGER = "dpselect_ledger"
 """One row: the ledger's id, which entries and receipts contain and copies share, and the version of its tables."""
-
-
-def _tables(keyed: str) -> tuple[str, ...]:
-    """The statements that create the tables; `keyed` stands after those whose rows lie in the order of their keys."""
-    return (
-        f"CREATE TABLE {_LEDGER} (id TEXT NOT NULL PRIMARY KEY, version INTEGER)",
-        "CREATE TABLE dpselect_accounts (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-        " terms TEXT NOT NULL, state TEXT NOT NULL, head TEXT NOT NULL, seal TEXT NOT NULL)",
-        "CREATE TABLE dpselect_entries (account INTEGER NOT NULL REFERENCES dpselect_accounts (number),"
-        " sequence BIGINT NOT NULL, request TEXT, body TEXT NOT NULL, hash TEXT NOT NULL,"
-        f" PRIMARY KEY (account, sequence)){keyed}",
-        "CREATE TABLE dpselect_releases (account INTEGER NOT NULL, sequence BIGINT NOT NULL, body TEXT NOT NULL,"
-        " hash TEXT NOT NULL, PRIMARY KEY (account, sequence),"
-        f" FOREIGN KEY (account, sequence) REFERENCES dpselect_entries (account, sequence)){keyed}",
-        "CREATE INDEX dpselect_entries_request ON dpselect_entries (account, request) WHERE request IS NOT NULL",
-    )
-
-
+_TABLES = """\
+CREATE TABLE dpselect_ledger (id TEXT NOT NULL PRIMARY KEY, version INTEGER);
+CREATE TABLE dpselect_accounts (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL UNIQUE, terms TEXT NOT NULL,
+ state TEXT NOT NULL, head TEXT NOT NULL, seal TEXT NOT NULL);
+CREATE TABLE dpselect_entries (account INTEGER NOT NULL REFERENCES dpselect_accounts (number), sequence BIGINT NOT NULL,
+ request TEXT, body TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (account, sequence)) {keyed};
+CREATE TABLE dpselect_releases (account INTEGER NOT NULL, sequence BIGINT NOT NULL, body TEXT NOT NULL,
+ hash TEXT NOT NULL, PRIMARY KEY (account, sequence),
+ FOREIGN KEY (account, sequence) REFERENCES dpselect_entries (account, sequence)) {keyed};
+CREATE INDEX dpselect_entries_request ON dpselect_entries (account, request) WHERE request IS NOT NULL"""
+"""With `keyed`, rows of a file lie in the order of their keys."""
 _REFUSAL = "entries of a ledger are never changed, and accounts never deleted"
-_NEVER = {
-    "entries": "UPDATE DELETE",
-    "releases": "UPDATE DELETE",
-    "accounts": "DELETE",
-    "ledger": "INSERT UPDATE DELETE",
-}
 
 
-def create(database: SqliteFile | Server) -> None:
+def create(connection: Transaction) -> None:
     """Create the tables, unless they are there. Their triggers stop accidental changes, not attacks."""
-    is_file = isinstance(database, SqliteFile)
-    with database.writing(create=True) as connection:
-        if not is_file and not connection.has_table(_LEDGER):  # any user may hold this lock until the transaction ends
-            connection.execute("SELECT pg_advisory_xact_lock(7234117045221903)")
-        if connection.has_table(_LEDGER):
-            return
-        for statement in _tables(" WITHOUT ROWID" if is_file else ""):
-            connection.execute(statement)
-        connection.insert(_LEDGER, id=secrets.token_hex(16), version=CURRENT)
-        if not is_file:
-            connection.execute(
-                "CREATE FUNCTION dpselect_refuse() RETURNS trigger LANGUAGE plpgsql AS"
-                f" $$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
-            )
+    is_file = not connection.lock
+    if not is_file and not connection.has_table(_LEDGER):  # any user may hold this lock until the transaction ends
+        connection.execute("SELECT pg_advisory_xact_lock(7234117045221903)")
+    if connection.has_table(_LEDGER):
+        return
+    for statement in _TABLES.format(keyed="WITHOUT ROWID" if is_file else "").split(";"):
+        connection.execute(statement)
+    connection.insert(_LEDGER, id=secrets.token_hex(16), version=CURRENT)
+    then = f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
+    if not is_file:
         then = "FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
-        then = f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END" if is_file else then
-        for table, acts in _NEVER.items():
-            for act in acts.split() if is_file else [*acts.split(), "TRUNCATE"]:
-                trigger = f"dpselect_{table}_no_{act.lower()} BEFORE {act} ON dpselect_{table}"
-                connection.execute(f"CREATE TRIGGER {trigger} {then}")
+        raising = f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
+        connection.execute(f"CREATE FUNCTION dpselect_refuse() RETURNS trigger LANGUAGE plpgsql AS {raising}")
+    for never in ("entries UPDATE DELETE", "releases UPDATE DELETE", "accounts DELETE", "ledger INSERT UPDATE DELETE"):
+        table, *acts = never.split()
+        for act in acts if is_file else [*acts, "TRUNCATE"]:
+            trigger = f"dpselect_{table}_no_{act.lower()} BEFORE {act} ON dpselect_{table}"
+            connection.execute(f"CREATE TRIGGER {trigger} {then}")
 
 
 _ACCOUNT = """\
@@ -297,6 +276,20 @@ class Book:
         return found
 
 
+def rows_of(
+    account: Account, reading: Callable[[], AbstractContextManager[Book]], *, after: int = -1
+) -> Iterator[Mapping[Any, Any]]:
+    """The rows of the entries that the account counts, a page in each transaction, so that nobody waits for long.
+
+    Entries are only ever added: all rows are from the state in which the account was read.
+    """
+    while after < account.entries - 1:
+        with reading() as book:
+            page = book.connection.execute(_PAGE, account=account.number, after=after, end=account.entries)
+        yield from page
+        after = page[-1]["sequence"] if page else account.entries
+
+
 def refuse_unsound_file(connection: Transaction, *, ledger: str) -> None:
     """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again."""
     found = str(connection.scalar("PRAGMA integrity_check(1)"))
@@ -306,61 +299,3 @@ def refuse_unsound_file(connection: Transaction, *, ledger: str) -> None:
     if found != "ok":
         text = "its file is damaged: a page or an index is not as SQLite writes it (PRAGMA integrity_check)."
         raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
-
-
-class Books:
-    """The transactions of a ledger, compared with its anchor before they write, and noted in it after."""
-
-    __slots__ = ("_address", "_anchor", "_database", "_given", "_id", "_wait")
-
-    def __init__(self, url: str | Path, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
-        if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
-            raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
-        self._wait, self._given, self._address = float(wait), url, Address.given(url)
-        self._id, path, shown = "", self._address.path, self._address.shown
-        if path is not None:
-            self._database = SqliteFile(path, shown, wait=self._wait, read_only=self._address.read_only)
-        else:
-            try:
-                from dpselect.ledger.postgres import Server
-            except ModuleNotFoundError:
-                raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-            self._database = Server(self._address.place, shown, wait=self._wait)
-        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=path)
-
-    @contextmanager
-    def _reading(self) -> Generator[Book]:
-        with self._database.reading() as connection:
-            book = Book(connection, self._address.shown, anchor=self._anchor)
-            book.identify()
-            self._id = self._id or book.id
-            yield book
-
-    def _rows(self, account: Account, *, after: int = -1) -> Iterator[Mapping[Any, Any]]:
-        """The rows of the entries that the account counts, a page in each transaction, so that nobody waits for long.
-
-        Entries are only ever added: all rows are from the state in which the account was read.
-        """
-        while after < account.entries - 1:
-            with self._reading() as book:
-                page = book.connection.execute(_PAGE, account=account.number, after=after, end=account.entries)
-            yield from page
-            after = page[-1]["sequence"] if page else account.entries
-
-    @contextmanager
-    def _writing(self) -> Generator[Book]:
-        """A transaction, whose new heads are noted in the anchor once it is on disk.
-
-        Not earlier: an anchor that is ahead of its ledger means that entries were lost.
-        """
-        if not self._id:
-            with self._reading():
-                pass
-        with self._database.writing() as connection:
-            book = Book(connection, self._address.shown, self._id, self._anchor)
-            yield book
-        if self._anchor is not None and book.head is not None:
-            noted = self._anchor.noted(book.head)
-            if noted != book.head:  # someone else charged meanwhile: to this ledger, or to a copy of it
-                with self._reading() as book:
-                    book.refuse_behind(book.account(noted.account), noted)

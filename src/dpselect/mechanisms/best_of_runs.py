@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from dpselect.accounting import ApproximateEvent, Event, PrivateCandidatesEvent, compose
-from dpselect.accounting.events import checked_event, expected_runs, has_direction, shape_of_runs
+from dpselect.accounting.events import basic_of, checked_event, expected_runs, has_direction, shape_of_runs
 from dpselect.checks import (
     delta_below_one,
     exact_number,
@@ -382,7 +382,7 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
     def second(epsilon: float) -> float:
         return math.log1p((1.0 - gamma) * run.delta(epsilon) / gamma * _UP) * _UP
 
-    low, high = 0.0, fraction_up(run.leaves.basic)
+    low, high = 0.0, fraction_up(basic_of(run.leaves.counts))
     best = max(high, second(high))
     for _ in range(40):
         middle = low + (high - low) / 2.0
