@@ -98,6 +98,7 @@ def test_what_a_filter_admits_fits(kind: type) -> None:
     count = spend_all(limit, kind(epsilon=0.04))
     assert compose([kind(epsilon=0.04)] * count).epsilon(1e-6) <= 1.0
     assert compose([kind(epsilon=0.04)] * math.ceil(count * 1.2)).epsilon(1e-6) > 1.0
+    assert 0.9 < limit.share <= 1.0
     with pytest.raises(LimitExceededError):
         limit.spend(kind(epsilon=0.04))
     assert limit.basic == pytest.approx(0.04 * count)
@@ -115,11 +116,11 @@ def test_without_delta_exact_sums_decide() -> None:
 def test_a_refused_event_changes_nothing() -> None:
     limit = Filter(epsilon=1.0, delta=1e-6)
     limit.spend(PureEvent(epsilon=0.5))
-    before = limit._spent
+    before = (limit.basic, limit.share)
     for event in (PureEvent(epsilon=5.0), ApproximateEvent(epsilon=0.1, delta=1e-9)):
         with pytest.raises(LimitExceededError):
             limit.spend(event)
-    assert limit._spent == before
+    assert (limit.basic, limit.share) == before
     limit.spend(PureEvent(epsilon=0.5))
 
 

@@ -272,6 +272,14 @@ class Filter:
         """The sum of all epsilons so far, rounded up; rounds planned together count as they were planned."""
         return fraction_up(self._spent[0].pure)
 
+    @property
+    def share(self) -> float:
+        """The part of the limit that is used, from 0 to 1, by the bound that has the most left."""
+        total, limits = self._spent[0], self._limits
+        left = [self._limit - conversion(each, limits.delta - limits.set_aside) for each in limits.orders]
+        by_order = (Fraction(used, UNIT) / most for used, most in zip(total.renyi, left, strict=True) if most > 0)
+        return float(min(total.pure / self._limit, *by_order, Fraction(1)))
+
     def _after(self, event: Event | Run) -> tuple[Cost, Run | None]:
         total, run = self._spent  # one state, even if other threads add events meanwhile
         leaves_of([event] if run is None else [event, run])  # refuses what is no event, and runs that do not add up
