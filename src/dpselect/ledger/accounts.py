@@ -21,19 +21,14 @@ from typing import Any, Self
 from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
 from dpselect.accounting.filter import Cost, Limits, Order
 from dpselect.checks import exact_number, fraction_down, fraction_up
-from dpselect.errors import ChargeRefusedError, InvalidParameterError, SelectionError, Shown
+from dpselect.errors import ChargeRefusedError, InvalidAccountError, InvalidParameterError, SelectionError, Shown
 from dpselect.privacy import Neighbours
 
 FIRST = "0" * 64
 """The hash before an account's first entry."""
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-
-
-def canonical(held: dict[str, Any]) -> str:
-    """JSON that is the same text for equal objects: one line, keys sorted."""
-    return _ENCODER.encode(held)
-
+canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+"""JSON that is the same text for equal objects: one line, keys sorted."""
 
 UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 """What reading a text leads to, if no ledger wrote it."""
@@ -144,6 +139,11 @@ class Account:
         spent: dict[str, Any] = {"epsilon": fraction_of(held["epsilon"]), "total": cost_from(held["total"])}
         return cls(**_terms_of(terms), **spent, unit=unit, is_open=is_open, entries=entries, head=head)
 
+    def refuse_closed(self) -> None:
+        """Refuse that anything is added after the end."""
+        if not self.is_open:
+            raise InvalidAccountError("account", Shown(repr(self.name)), "an open account; this one is closed")
+
     def next(self, **changes: Any) -> Self:
         """The account after one more entry, which changes these fields."""
         return replace(self, **{"entries": self.entries + 1, **changes})
@@ -249,7 +249,6 @@ def _terms_of(text: str) -> Mapping[str, Any]:
     }
 
 
-_DOWN, _UP = Context(prec=6, rounding=ROUND_FLOOR), Context(prec=6, rounding=ROUND_CEILING)
 _HARDLY_ANYTHING = 1e-9
 
 
@@ -274,7 +273,8 @@ def left_shown(left: float) -> str:
 
 
 def _with_few_digits(epsilon: float, *, up: bool) -> float:
-    rounded = float((_UP if up else _DOWN).create_decimal(repr(float(epsilon))))
+    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    rounded = float(digits.create_decimal(repr(float(epsilon))))
     return rounded if math.isfinite(rounded) else epsilon
 
 

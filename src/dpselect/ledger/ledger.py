@@ -59,17 +59,16 @@ class Ledger:
     def __init__(self, url: str | Path, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
         if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
             raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
-        self._wait, self._given, self._address = float(wait), url, Address.given(url)
-        self._id, path, shown = "", self._address.path, self._address.shown
-        if path is not None:
-            self._database = SqliteFile(path, shown, wait=self._wait, read_only=self._address.read_only)
+        self._wait, self._given, self._address, self._id = float(wait), url, Address.given(url), ""
+        if self._address.path is not None:
+            self._database = SqliteFile(self._address, wait=self._wait)
         else:
             try:
                 from dpselect.ledger.postgres import Server
             except ModuleNotFoundError:
                 raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-            self._database = Server(self._address.place, shown, wait=self._wait)
-        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=path)
+            self._database = Server(self._address, wait=self._wait)
+        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=self._address.path)
 
     def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
         anchor = None if self._anchor is None else self._anchor.path
@@ -234,7 +233,7 @@ class Ledger:
         reason = requests.short_text(reason, "reason", empty=True)
         with self._writing() as book:
             account = book.locked(name)
-            requests.refuse_closed(account)
+            account.refuse_closed()
             if account.spent > limit:
                 expected = f"at least {fraction_up(account.spent)!r}, what is spent"
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
@@ -244,9 +243,7 @@ class Ledger:
     def close(self, name: str) -> Account:
         """Close the account for ever: no more charges. Its history stays."""
         with self._writing() as book:
-            account = book.locked(requests.short_text(name, "account"))
-            requests.refuse_closed(account)
-            return book.append(account, "close")
+            return book.append(book.locked(requests.short_text(name, "account")), "close")
 
     def anchor(self, to: str | Path) -> list[Head]:
         """Note the latest entry of every account in an anchor, once. ``Ledger(anchor=)`` does so after each charge.

@@ -23,7 +23,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
 from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerReadOnlyError
-from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Fault, Transaction
+from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Address, Fault, Transaction
 
 NoAnswerError = psycopg.errors.ConnectionTimeout
 """The server said nothing until the deadline."""
@@ -223,8 +223,8 @@ class Server:
     Each transaction has a connection of its own: none that a restart, a pooler or a fork could have spoiled meanwhile.
     """
 
-    def __init__(self, url: str, shown: str, *, wait: float) -> None:
-        self._url, self.shown, self._wait = url, shown, wait
+    def __init__(self, address: Address, *, wait: float) -> None:
+        self._url, self.shown, self._wait = address.place, address.shown, wait
         self._has_warned = False
         self._place: str | None = None  # the schema of the tables, once they exist
 

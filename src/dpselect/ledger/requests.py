@@ -27,7 +27,6 @@ from dpselect.errors import (
     AnchorError,
     AnchorUnavailableError,
     AnswerNotStoredWarning,
-    InvalidAccountError,
     InvalidParameterError,
     LedgerBusyError,
     LedgerError,
@@ -144,9 +143,8 @@ class ChargeRequest:
 
 def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]:
     """What the charges cost, one after another, if the account allows all of them."""
-    if charges:
-        refuse_closed(account)
     for charge in charges:
+        account.refuse_closed()
         charge.check_for(account)
     events = tuple(charge.event for charge in charges)
     prices, total = account.limits.charged(account.epsilon, account.total, events)
@@ -154,12 +152,6 @@ def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]
         event = SequenceEvent(events=events) if events[1:] else events[0]
         raise refusal(event, sum(prices, account.limits.nothing), account, ledger=book.ledger)
     return prices
-
-
-def refuse_closed(account: Account) -> None:
-    """Refuse an account to which nothing is added any more."""
-    if not account.is_open:
-        raise InvalidAccountError("account", Shown(repr(account.name)), "an open account; this one is closed")
 
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
@@ -260,7 +252,6 @@ class Attempt:
             raise self._failed[-1]
         waiting, begun = charged_ahead(held, charge.certificate)
         if waiting is not None:
-            refuse_closed(account)
             begins = {BEGINS: waiting.sequence, "request": charge.request, "asked": charge.question_hash}
             account, receipt = book.append(account, "charge", **begins), waiting
         elif begun and wait_for_others:

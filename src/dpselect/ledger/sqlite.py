@@ -235,8 +235,9 @@ class Transaction:
 class SqliteFile:
     """The way to one file, which messages call `shown`. Safe to use from several threads."""
 
-    def __init__(self, path: Path, shown: str, *, wait: float, read_only: bool) -> None:
-        self._path, self.shown, self._wait, self._read_only = path, shown, wait, read_only
+    def __init__(self, address: Address, *, wait: float) -> None:
+        self._path, self.shown, self._wait = Path(address.place), address.shown, wait
+        self._read_only = address.read_only
         self._turn = threading.RLock()  # one that knows its owner: see `writing`
         self._known: tuple[int, int] | None = None
 

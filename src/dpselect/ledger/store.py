@@ -178,6 +178,7 @@ class Book:
 
         The nonce hides the time from anyone who sees the hash in a receipt and tries all milliseconds of a day.
         """
+        before.refuse_closed()
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
         stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), "ledger": self.id}
         noted = {} if self._once is None else {"noted": self._once}
