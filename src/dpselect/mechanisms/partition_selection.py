@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import abc
 import math
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -22,7 +24,6 @@ from dpselect.mechanisms.numbers import (
     LARGEST_COUNT,
     Enclosed,
     IntArray,
-    exp_minus,
     exp_minus_at_most,
     exp_minus_in_digits,
     first_count,
@@ -56,51 +57,49 @@ class PartitionLaw:
         return max(0, math.floor(low * (1 << bits))), min(1 << bits, math.ceil(high * (1 << bits)))
 
     def first_reaching(self, chance: Fraction) -> int:
-        """The smallest count with ``pi(count) >= chance``, at most `LARGEST_COUNT`; or the next, if nearly equal.
+        """The smallest count with ``pi(count) >= chance``, a chance below 1; or the next, if nearly equal.
 
-        At delta it is 1, where both are exactly equal.
+        At delta it is 1, where both are exactly equal. At most `LARGEST_COUNT`.
         """
-        return first_count(lambda count: self._enclosed(count, _GUARD_BITS)[0] >= chance)
+        bits = _GUARD_BITS + sum(map(_bits_below_one, (self.epsilon, self.delta, chance)))
+        return first_count(lambda count: self._enclosed(count, bits)[0] >= chance)
 
     def _enclosed(self, count: int, bits: int) -> Enclosed:
-        """pi(count), up to about 2^-bits."""
+        """pi(count), up to 2^-bits."""
         if count <= 1:
             exact = self.delta * count
             return exact, exact
-        precise = bits + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
-        ones, at_turn = exp_minus(self.epsilon, precise)[::-1], self._up_to_turn(min(count, self.turn), precise)
-        if count <= self.turn:
-            return at_turn
-        kept_ends = exp_minus((count - self.turn) * self.epsilon, precise)
-        # Least where least is kept, most is reached before, and most is lost.
-        left = [
-            kept * (1 - reached) - self.delta * one / (1 - one) * (1 - kept)
-            for kept, reached, one in zip(kept_ends, at_turn[::-1], ones, strict=True)
-        ]
-        return 1 - max(Fraction(0), left[1]), 1 - max(Fraction(0), left[0])
-
-    def _up_to_turn(self, count: int, bits: int) -> Enclosed:
-        if count == 1:
-            return self.delta, self.delta
-        powers, before, ones = (exp_minus(n * self.epsilon, bits) for n in (count, count - 1, 1))
-        largest, smallest = (
-            self.delta * (1 - power) / (earlier * (1 - one))
-            for power, earlier, one in zip(powers, before, ones[::-1], strict=True)
-        )
-        return smallest, min(largest, Fraction(1))
+        with self._precise(bits):
+            delta, one = self._delta(), self._power(1, bits)
+            up_to, kept = self._power(min(count, self.turn), bits), self._power(max(count - self.turn, 0), bits)
+            reached = delta * one * (1 - up_to) / (up_to * (1 - one))
+            left = Fraction(kept * (1 - reached) - delta * one / (1 - one) * (1 - kept))
+        error = Fraction(1, 1 << bits)
+        return 1 - max(Fraction(0), left + error), 1 - max(Fraction(0), left - error)
 
     def _is_turned(self, count: int) -> bool:
         """Whether E^count is above the limit. They are never equal, because E is transcendental."""
-        bits = _GUARD_BITS + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
+        bits = _GUARD_BITS
         while True:
-            one_low, one_high = exp_minus(self.epsilon, bits)
-            low, high = exp_minus(count * self.epsilon, bits)
-            odds = 1 / self.delta - 1
-            if high * (1 + odds * (1 - one_low) / (1 + one_low)) < 1:
-                return True
-            if low * (1 + odds * (1 - one_high) / (1 + one_high)) >= 1:
-                return False
+            with self._precise(bits):
+                one = self._power(1, bits)
+                share = Fraction(self._power(count, bits) * (1 + (1 / self._delta() - 1) * (1 - one) / (1 + one)))
+            if abs(share - 1) > Fraction(1, 1 << bits):
+                return share < 1
             bits *= 2
+
+    def _precise(self, bits: int) -> AbstractContextManager[object]:
+        """In so many digits what is computed here is off by less than 2^-bits: claim 4 of the proof."""
+        digits = (bits + 2 * _bits_below_one(self.epsilon)) // 3 + 20
+        return localcontext(Context(digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
+
+    def _delta(self) -> Decimal:
+        return Decimal(self.delta.numerator) / self.delta.denominator
+
+    def _power(self, count: int, bits: int) -> Decimal:
+        """E^-count, or e^-(bits + 2000) if that is larger."""
+        exponent = min(count * self.epsilon, Fraction(bits + 2000))
+        return (-Decimal(exponent.numerator) / exponent.denominator).exp()
 
 
 def divided(epsilon: float, delta: float, values: int) -> tuple[Fraction, Fraction]:
