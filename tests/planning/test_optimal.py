@@ -124,13 +124,13 @@ def test_both_bounds_hold_for_any_guess(seed: int, epsilon: float, noise: float)
     """However wrong the solver were."""
     p, generator = math.exp(-epsilon), np.random.default_rng(seed)
     known = optimal_error(n=3, levels=3, epsilon=epsilon)
-    guess = solve(LATTICE, p)
+    scaled, prices, top_multipliers = solve(LATTICE, p)
 
     def spoilt(values: np.ndarray) -> np.ndarray:
         return values * (1 + noise * generator.standard_normal(values.size))
 
-    lower = ratio.lower_bound(LATTICE, p, spoilt(guess.prices), np.abs(spoilt(guess.top_multipliers)))
-    upper = ratio.upper_bound(LATTICE, p, np.abs(spoilt(guess.scaled)))
+    lower = ratio.lower_bound(LATTICE, p, spoilt(prices), np.abs(spoilt(top_multipliers)))
+    upper = ratio.upper_bound(LATTICE, p, np.abs(spoilt(scaled)))
     assert 2 * p * lower <= known.upper * (1 + 1e-12)
     assert 2 * p * upper >= known.lower * (1 - 1e-12)
 

@@ -305,14 +305,15 @@ class SelectsSeveral:
             `k` different candidates, or indices if no candidates were given: best first; a set in the order of the
             scores.
         """
-        native = self._checked(scores)
+        native = native_scores(scores)
+        self._check_count(score_count(native))
         if candidates is None:
             return self._indices(native)
         pick = checked_candidates(candidates, count=native.size)
         return [pick(index) for index in self._indices(native)]
 
-    def _checked(self, scores: ScoresLike) -> NDArray[Any]:
-        """The scores as `_indices` reads them, at least one and not too few."""
+    def _check_count(self, n: int) -> None:
+        """Refuse scores whose number does not fit."""
         raise NotImplementedError
 
     def _indices(self, scores: NDArray[Any]) -> list[int]:

@@ -82,12 +82,10 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
         theta = -math.log(-math.expm1(log_confidence / (n - 1))) * (1.0 + 1e-12)
         return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
 
-    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
-        native = native_scores(scores)
-        if 0 < score_count(native) < self.k:
-            got = Shown(f"<{type(scores).__name__} of length {native.size}>")
-            raise InvalidScoresError("scores", got, f"at least {self.k:,} scores, as many as are selected")
-        return native
+    def _check_count(self, n: int) -> None:
+        if n < self.k:
+            expected = f"at least {self.k:,} scores, as many as are selected"
+            raise InvalidScoresError("scores", Shown(f"<{n} scores>"), expected)
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         return self._sampler.once(scores, self.k).tolist()
@@ -134,12 +132,10 @@ class TopKPlan(SelectsSeveral):
             self.n_candidates, failure=-math.expm1(log_confidence), confidence=math.exp(log_confidence)
         )
 
-    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
-        native = native_scores(scores)
-        if score_count(native) != self.n_candidates:
-            got = Shown(f"<{type(scores).__name__} of length {native.size}>")
-            raise InvalidScoresError("scores", got, f"the {self.n_candidates} scores the plan was made for")
-        return native
+    def _check_count(self, n: int) -> None:
+        if n != self.n_candidates:
+            expected = f"the {self.n_candidates} scores the plan was made for"
+            raise InvalidScoresError("scores", Shown(f"<{n} scores>"), expected)
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         if not isinstance(self.mechanism, ExponentialNoiseTopK):
@@ -241,26 +237,20 @@ class TopKSet(SelectsSeveral, RangedMechanism):
         """
         confidence = probability(confidence, "confidence")
         n = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
-        k = self._checked_k(n)
-        sets = math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+        self._check_count(n)
+        sets = math.lgamma(n + 1.0) - math.lgamma(self.k + 1.0) - math.lgamma(n - self.k + 1.0)
         log_odds = sets + math.log(-math.expm1(-sets))  # of all other sets over the best, rounded up
         theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
         return theta * self.scale * (1.0 + 2.0**-30)
 
-    def _checked(self, scores: ScoresLike) -> npt.NDArray[Any]:
-        found = finite_scores(scores)
-        self._checked_k(found.size)
-        return found
-
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
-        draw = _SetDraw(self, scores)
+        draw = _SetDraw(self, finite_scores(scores))
         return draw.places(draw.ranks()).tolist()
 
-    def _checked_k(self, n: int) -> int:
+    def _check_count(self, n: int) -> None:
         if self.k >= n:
             hint = "A set of all candidates is no choice, and needs no mechanism." if self.k == n else ""
             raise InvalidParameterError("k", self.k, f"less than the number of candidates, {n}", hint)
-        return self.k
 
 
 class _OfTopK(OfSelect):

@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 
 from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InsufficientMemoryError, InvalidParameterError, SelectionError
+from dpselect.mechanisms.numbers import FloatArray, IntArray
 from dpselect.planning.curves import MechanismKind, planned
 from dpselect.planning.worst_case import Bounds
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,6 @@ class Lattice:
     def tops(self) -> IntArray:
         """The first place of each state."""
         return np.flatnonzero(self.level == 0)
-
-    def worse(self) -> IntArray:
-        """The inverse of `better`: the place from which an item gets here by rising a step; -1 for none."""
-        inverse = np.full(self.better.size, -1)
-        linked = np.flatnonzero(self.better >= 0)
-        inverse[self.better[linked]] = linked
-        return inverse
 
     def sweeps(self) -> Iterator[tuple[slice, slice]]:
         """States, with their places, whose number at the top and sum of levels agree: they do not affect each other."""
@@ -125,20 +116,16 @@ _METHODS = ("highs-ipm", "highs-ds")
 """The second is slower on large programs, and is used where the first gives up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """What the solver returns, used only for bounds that hold whatever it is."""
+def solve(lattice: Lattice, p: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The solver's optimum, for ``exp(-epsilon) = p``; used only for bounds that hold whatever it is.
 
-    scaled: FloatArray
-    """Shape ``(places,)``, probabilities divided by ``p^level``."""
-    prices: FloatArray
-    """Shape ``(states,)``, multipliers of "probabilities sum to 1"."""
-    top_multipliers: FloatArray
-    """Shape ``(states,)``, >= 0, multipliers of the privacy constraints of items at the top."""
+    Returns:
+        Of each place its probability divided by ``p^level``. Of each state the multiplier of "probabilities sum to 1",
+        and that of the privacy constraint of items at the top, >= 0.
 
-
-def solve(lattice: Lattice, p: float) -> Guess:
-    """The solver's optimum, for ``exp(-epsilon) = p``; `SelectionError` if the solver gave up."""
+    Raises:
+        SelectionError: the solver gave up.
+    """
     from scipy.optimize import linprog  # half a second to load, so only when needed
     from scipy.sparse import csr_array
 
@@ -172,7 +159,7 @@ def solve(lattice: Lattice, p: float) -> Guess:
         if found.x is not None and found.eqlin.marginals is not None:
             top_multipliers = np.zeros(states)
             top_multipliers[held] = np.maximum(-found.ineqlin.marginals, 0.0)
-            return Guess(increments @ found.x, found.eqlin.marginals / states, top_multipliers / states)
+            return increments @ found.x, found.eqlin.marginals / states, top_multipliers / states
     raise SelectionError("The solver of the linear program gave up. Try fewer levels or items.")
 
 
@@ -188,8 +175,10 @@ def scaled_costs(lattice: Lattice, p: float) -> FloatArray:
 
 
 def lower_bound(lattice: Lattice, p: float, prices: FloatArray, top_multipliers: FloatArray) -> float:
-    """The dual value of the largest feasible prices that do not exceed the given ones, a `Guess`, possibly infinite."""
-    tops, better, worse = lattice.tops, lattice.better, lattice.worse()
+    """The dual value of the largest feasible prices that do not exceed the given ones (see `solve`, or infinite)."""
+    tops, better = lattice.tops, lattice.better
+    worse = np.full(better.size, -1)  # the place from which an item gets to each one by rising a step; -1 for none
+    worse[better[better >= 0]] = np.flatnonzero(better >= 0)
     level, count = lattice.level, lattice.count.astype(np.float64)
     multipliers = np.zeros(level.size)
     multipliers[tops] = np.where(better[tops] >= 0, top_multipliers, 0.0)
@@ -329,9 +318,9 @@ def _least_error(lattice: Lattice, epsilon: float) -> Bounds:
     lower = lower_bound(lattice, p, np.full(lattice.weights.size, np.inf), np.zeros(lattice.weights.size))
     upper = upper_bound(lattice, p, np.zeros(lattice.level.size))
     if upper > lower * (1.0 + _MEETING):
-        guess = solve(lattice, p)
-        lower = max(lower, lower_bound(lattice, p, guess.prices, guess.top_multipliers))
-        upper = min(upper, upper_bound(lattice, p, guess.scaled))
+        scaled, *multipliers = solve(lattice, p)
+        lower = max(lower, lower_bound(lattice, p, *multipliers))
+        upper = min(upper, upper_bound(lattice, p, scaled))
     return Bounds(lower=_STEP * p * lower, upper=_STEP * p * upper)
 
 
