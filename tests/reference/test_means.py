@@ -200,16 +200,13 @@ def test_the_line_is_refused_with_the_reason() -> None:
         dps.mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, math.inf), step=1, score="squared")
 
 
-def test_sensitivity_and_scale_are_of_a_count() -> None:
+def test_the_scale_is_of_a_count() -> None:
     absolute = dps.mechanisms.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5)
     squared = dps.mechanisms.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5, score="squared")
-    assert (absolute.sensitivity_for(4), absolute.scale_for(4)) == (0.5, 1.0)
-    assert (squared.sensitivity_for(4), squared.scale_for(4)) == (7 / 4, 4.0)
-    with pytest.raises(InvalidParameterError, match="n=0"):
-        absolute.sensitivity_for(0)
-    for call in (absolute.sensitivity_for, absolute.scale_for):
-        with pytest.raises(InvalidParameterError, match="n=None"):
-            call(None)
+    assert (absolute.scale_for(4), squared.scale_for(4)) == (1.0, 4.0)
+    for wrong in (0, None):
+        with pytest.raises(InvalidParameterError, match=f"n={wrong}"):
+            absolute.scale_for(wrong)
 
 
 def test_the_error_bound_holds_as_often_as_it_says() -> None:

@@ -88,7 +88,9 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
 
         :math:`-\frac{2}{\varepsilon} \ln(1 - c^{1/n})` for the confidence c, rounded up.
         """
-        return 2.0 * _UP * _largest_of(len(self.sensitivities), self.confidence) / self.epsilon
+        # What the largest of so many standard exponential variables stays below with this probability.
+        largest = -math.log(-math.expm1(math.log(self.confidence) / len(self.sensitivities)))
+        return 2.0 * _UP * largest / self.epsilon
 
     def error_bounds(self) -> FloatArray:
         """With probability `confidence`, the selected score is at most this far below that of *each* candidate.
@@ -147,8 +149,12 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
             return 2.0 * _UP * self.shift * self._sensitivities
         if rule == "largest" or self.monotonic:
             bound = self._by_largest.error_bound(count, self.confidence)
-        else:
-            bound = _UP * _largest_noise(self._sensitivities, self.confidence) / self.epsilon
+        else:  # the same for exponential variables of the scales ``sensitivity + largest``
+            widths, numbers = np.unique(self._sensitivities + self._sensitivities.max(), return_counts=True)
+            shares, least = widths / widths.max(), math.log(self.confidence)
+            with np.errstate(divide="ignore"):
+                largest = crossing(lambda at: least - float(numbers @ np.log1p(-np.exp(-at / shares))))
+            bound = _UP * float(widths.max()) * largest / self.epsilon
         return np.full(count, bound)
 
     def _chosen(self) -> Rule:
@@ -181,19 +187,6 @@ def _checked_sensitivities(given: object) -> FloatArray:
                 raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
     found.flags.writeable = False
     return found
-
-
-def _largest_of(count: int, confidence: float) -> float:
-    """What the largest of so many standard exponential variables stays below with this probability."""
-    return -math.log(-math.expm1(math.log(confidence) / count))
-
-
-def _largest_noise(sensitivities: FloatArray, confidence: float) -> float:
-    """The same for exponential variables of the scales ``sensitivity + largest``, rounded up."""
-    widths, numbers = np.unique(sensitivities + sensitivities.max(), return_counts=True)
-    shares, least = widths / widths.max(), math.log(confidence)
-    with np.errstate(divide="ignore"):
-        return float(widths.max()) * crossing(lambda at: least - float(numbers @ np.log1p(-np.exp(-at / shares))))
 
 
 def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: float) -> FloatArray:

@@ -189,7 +189,11 @@ class Band:
         self.steps = lru_cache(_MOST_STATES)(self._steps)
         self._bounds = [np.zeros(1)]
         for gate in reversed(range(len(self._gates) - 1)):
-            self._bounds.append(self._bounds_before(gate, self._bounds[-1]))
+            # For each count at the gate the sum over the steps of weights times bounds after them, rounded up.
+            low, high, after = self._low[gate], self._high[gate], self._bounds[-1]
+            logs = base.logs(self._gates[gate], self._gates[gate + 1], self._high[gate + 1] - low)
+            sums = _sums(logs, after, self._low[gate + 1] - low, high - low + 1)
+            self._bounds.append(sums + (4.0 * self._error(logs) + after.size * 2.0 ** (2 - _BITS)))
         self._bounds.reverse()
         self.bound = float(self._bounds[0][0])
 
@@ -214,13 +218,6 @@ class Band:
         terms += _BITS + self._error(logs) - terms.max()
         weights = np.exp2(np.maximum(terms, -1.0)).astype(np.uint64) + np.uint64(1)
         return weights, int(weights.sum())
-
-    def _bounds_before(self, gate: int, after: FloatArray) -> FloatArray:
-        """For each count at a gate the sum over the steps of weights times bounds after them, rounded up."""
-        low, high, next_low = self._low[gate], self._high[gate], self._low[gate + 1]
-        logs = self._base.logs(self._gates[gate], self._gates[gate + 1], self._high[gate + 1] - low)
-        sums = _sums(logs, after, next_low - low, high - low + 1)
-        return sums + (4.0 * self._error(logs) + after.size * 2.0 ** (2 - _BITS))
 
     def _error(self, logs: FloatArray) -> float:
         """More than the error of one of these plus a bound, and of its power of two, in octaves."""

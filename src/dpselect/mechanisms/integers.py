@@ -237,11 +237,6 @@ class RandomizedResponse(MechanismValue):
         self._set(bits_per_unit=positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
         self._set(_sampler=_core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
 
-    @property
-    def truth_probability(self) -> float:
-        """Probability that a bit is answered truthfully. For reading only; draws use the exact number."""
-        return 1.0 / (1.0 + math.exp(-self.epsilon / self.bits_per_unit))
-
     def draw(self, bits: ScoresLike) -> npt.NDArray[np.bool_]:
         """Answer for every bit, independently, at the cost of `epsilon` for each unit.
 

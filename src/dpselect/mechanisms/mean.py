@@ -123,17 +123,6 @@ class MeanMechanism(MechanismValue):
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
         return (BoundedRangeEvent if self.score == "squared" else LaplaceProfileEvent)(epsilon=self.epsilon)
 
-    def sensitivity_for(self, n: int) -> float:
-        """How much the score of any answer can change between neighbours of n values each, rounded up.
-
-        This is ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score, whose
-        changes at any two answers differ by at most ``2 * (upper - lower)**2 / n``.
-        """
-        n = positive_count(n, "n")
-        if self.score == "absolute":
-            return fraction_up(self._width / n)
-        return fraction_up(self._width**2 * Fraction(2 * n - 1, n**2))
-
     def scale_for(self, n: int) -> float:
         """The scale b for n values, in the unit of the score."""
         widths = self._width if self.score == "absolute" else 2 * self._width**2

@@ -412,9 +412,8 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         >>> mechanism.select_rows([[0, 500, 10], [700, 20, 30]])
         array([1, 0])
         """
-        native = native_rows(matrix)
         try:
-            return self._sampler.select_rows(native)
+            return self._sampler.select_rows(native_rows(matrix))
         except InvalidScoresError as error:
             raise named_matrix(error) from None
 

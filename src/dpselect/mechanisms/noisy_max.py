@@ -49,55 +49,81 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
         return result
     near = x <= _DEEPEST
     near_x, position, counts = np.unique(x[near], return_inverse=True, return_counts=True)
-    upper, lower = _below_best(_Levels(near_x, counts, negligible))
+    upper, lower = _below_best(near_x, counts, negligible)
     result[near] += p[near] / 2.0 * upper[position] + lower[position]
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Levels:
-    """The distinct scaled gaps in increasing order, how many candidates have each, and the w that is negligible."""
+def _below_best(x: FloatArray, counts: NDArray[np.intp], negligible: float) -> tuple[FloatArray, FloatArray]:
+    """The two integrals below the best score, for each level: before and after the value passes it, panel by panel.
 
-    x: FloatArray
-    counts: NDArray[np.intp]
-    negligible: float
+    Levels are the distinct scaled gaps in increasing order, and `counts` how many candidates have each. For those far
+    below the nodes so far, ``sum_k weight_k / (1 - q)`` is a series in ``q = e^(y - x) / 2``. Its sums of powers are
+    kept relative to the last panel's end, so that nothing overflows.
+    """
+    from numpy.polynomial.polynomial import polyval  # not loaded with NumPy: draws need none
 
-    def edges(self) -> FloatArray:
-        """Ends of the panels: the levels themselves, as far down as w matters, and points between them."""
-        # w is at most 2^-N once N candidates have been passed.
-        last = int(np.searchsorted(np.cumsum(self.counts), -math.log2(self.negligible)))
-        stops = self.x[: last + 1]
-        parts: list[FloatArray] = [
-            np.linspace(low, high, math.ceil((high - low) / _WIDEST), endpoint=False, dtype=np.float64)
-            for low, high in pairwise(stops.tolist())
-        ]
-        return np.concatenate([*parts, stops[-1:]])
-
-    def far_power_sums(self, stops: FloatArray) -> list[FloatArray]:
-        """``sum_j exp(-m (x_j - stop))`` over the candidates far below each stop, for m = 1, 2, ..."""
-        powers = np.arange(1, _TERMS)
-        first_far = np.searchsorted(self.x, stops + _NEAR, side="right")
-        sums: list[FloatArray] = []
-        total, reference, end = np.zeros(_TERMS - 1), float(self.x[-1]), self.x.size
-        for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards, so that sums only grow
-            total = total * np.exp(-powers * (reference - stop))
-            weight, step = self.counts[begin:end].astype(np.float64), np.exp(stop - self.x[begin:end])
-            for m in range(powers.size):
-                weight *= step
-                total[m] += weight.sum()
-            sums.append(total)
-            reference, end = stop, int(begin)
-        return sums[::-1]
-
-    def log_w(self, y: FloatArray, *, passed: int, near: int, far: FloatArray, stop: float) -> FloatArray:
+    def log_w(y: FloatArray, *, passed: int, near: int, far: FloatArray, stop: float) -> FloatArray:
         """``ln w`` at each y: levels before `passed` are above y; those before `near` are computed one by one."""
-        others = self.counts[:passed].astype(np.float64)
+        others = counts[:passed].astype(np.float64)
         others[0] -= 1.0  # e^y cancels the fall of one candidate at the top, in the formula
-        above = (others * (y[:, np.newaxis] - self.x[:passed] + math.log(2.0))).sum(axis=1)
-        q = 0.5 * np.exp(y[:, np.newaxis] - self.x[passed:near])
-        below = (self.counts[passed:near] * np.log1p(-q)).sum(axis=1)
+        above = (others * (y[:, np.newaxis] - x[:passed] + math.log(2.0))).sum(axis=1)
+        q = 0.5 * np.exp(y[:, np.newaxis] - x[passed:near])
+        below = (counts[passed:near] * np.log1p(-q)).sum(axis=1)
         powers = np.arange(1, _TERMS)
         return below - above - math.log(2.0) - (_half_powers(y - stop)[:, 1:] * (far / powers)).sum(axis=1)
+
+    # Panels end at the levels, as far down as w matters, and at points between them. w is at most 2^-N once N
+    # candidates have been passed.
+    ends = x[: int(np.searchsorted(np.cumsum(counts), -math.log2(negligible))) + 1]
+    parts: list[FloatArray] = [
+        np.linspace(low, high, math.ceil((high - low) / _WIDEST), endpoint=False, dtype=np.float64)
+        for low, high in pairwise(ends.tolist())
+    ]
+    edges = np.concatenate([*parts, ends[-1:]])
+    upper, lower = np.zeros((2, x.size))
+    sums, end, rule = np.zeros(_TERMS), 0.0, gauss_legendre(_NODES)
+    still_far = int(np.searchsorted(x, _NEAR, side="right"))  # levels from here on are in the moments
+    all_passed = edges[-1] == x[-1]
+    for start, stop, far in zip(edges[:-1], edges[1:], _far_power_sums(x, counts, edges[1:]), strict=True):
+        passed, near = (int(i) for i in np.searchsorted(x, [start, stop + _NEAR], side="right"))
+        upper[still_far:near] = polyval(np.exp(end - x[still_far:near]), sums)
+        still_far = max(still_far, near)
+
+        at_start = log_w(np.array([start]), passed=passed, near=near, far=far, stop=stop)
+        if at_start[0] < math.log(negligible):
+            all_passed = False
+            break
+        y = start + (stop - start) * rule.nodes
+        weights = (stop - start) * rule.weights * np.exp(log_w(y, passed=passed, near=near, far=far, stop=stop))
+        own = 1.0 - 0.5 * np.exp(y[:, np.newaxis] - x[passed:near])
+        upper[passed:near] += (weights[:, np.newaxis] / own).sum(axis=0)
+        sums = sums * np.exp(-np.arange(_TERMS) * (stop - end)) + weights @ _half_powers(y - stop)
+        end = stop
+        lower[:passed] += (np.exp(-y) * weights).sum()
+    upper[still_far:] = polyval(np.exp(end - x[still_far:]), sums)
+    if all_passed:  # the rest falls like exp(-n y)
+        last, n = x[-1:], x.size
+        least_log = log_w(last, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(last[0]))
+        lower += np.exp(least_log - last) / counts.sum()
+    return upper, lower
+
+
+def _far_power_sums(x: FloatArray, counts: NDArray[np.intp], stops: FloatArray) -> list[FloatArray]:
+    """``sum_j exp(-m (x_j - stop))`` over the candidates far below each stop, for m = 1, 2, ..."""
+    powers = np.arange(1, _TERMS)
+    first_far = np.searchsorted(x, stops + _NEAR, side="right")
+    sums: list[FloatArray] = []
+    total, reference, end = np.zeros(_TERMS - 1), float(x[-1]), x.size
+    for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards, so that sums only grow
+        total = total * np.exp(-powers * (reference - stop))
+        weight, step = counts[begin:end].astype(np.float64), np.exp(stop - x[begin:end])
+        for m in range(powers.size):
+            weight *= step
+            total[m] += weight.sum()
+        sums.append(total)
+        reference, end = stop, int(begin)
+    return sums[::-1]
 
 
 def _half_powers(distance: FloatArray) -> FloatArray:
@@ -105,70 +131,25 @@ def _half_powers(distance: FloatArray) -> FloatArray:
     return np.power.outer(0.5 * np.exp(distance), np.arange(_TERMS))
 
 
-def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
-    """The two integrals below the best score, for each level: before and after the value passes it, panel by panel.
-
-    For levels far below the nodes so far, ``sum_k weight_k / (1 - q)`` is a series in ``q = e^(y - x) / 2``. Its sums
-    of powers are kept relative to the last panel's end, so that nothing overflows.
-    """
-    from numpy.polynomial.polynomial import polyval  # not loaded with NumPy: draws need none
-
-    edges = levels.edges()
-    upper, lower = np.zeros((2, levels.x.size))
-    sums, end, rule = np.zeros(_TERMS), 0.0, gauss_legendre(_NODES)
-    still_far = int(np.searchsorted(levels.x, _NEAR, side="right"))  # levels from here on are in the moments
-    all_passed = edges[-1] == levels.x[-1]
-    for start, stop, far in zip(edges[:-1], edges[1:], levels.far_power_sums(edges[1:]), strict=True):
-        passed, near = (int(i) for i in np.searchsorted(levels.x, [start, stop + _NEAR], side="right"))
-        upper[still_far:near] = polyval(np.exp(end - levels.x[still_far:near]), sums)
-        still_far = max(still_far, near)
-
-        at_start = levels.log_w(np.array([start]), passed=passed, near=near, far=far, stop=stop)
-        if at_start[0] < math.log(levels.negligible):
-            all_passed = False
-            break
-        y = start + (stop - start) * rule.nodes
-        weights = (stop - start) * rule.weights * np.exp(levels.log_w(y, passed=passed, near=near, far=far, stop=stop))
-        own = 1.0 - 0.5 * np.exp(y[:, np.newaxis] - levels.x[passed:near])
-        upper[passed:near] += (weights[:, np.newaxis] / own).sum(axis=0)
-        sums = sums * np.exp(-np.arange(_TERMS) * (stop - end)) + weights @ _half_powers(y - stop)
-        end = stop
-        lower[:passed] += (np.exp(-y) * weights).sum()
-    upper[still_far:] = polyval(np.exp(end - levels.x[still_far:]), sums)
-    if all_passed:  # the rest falls like exp(-n y)
-        last, n = levels.x[-1:], levels.x.size
-        log_w = levels.log_w(last, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(last[0]))
-        lower += np.exp(log_w - last) / levels.counts.sum()
-    return upper, lower
-
-
-def _laplace_loses(theta: float, n: float) -> float:
-    y, weights, log_all_below = _between_best_and_others(theta, n)
-    between = float(-(weights * np.exp(-y)) @ np.expm1(log_all_below))
+def _best_of_laplace(theta: float, n: float) -> tuple[float, float]:
+    """The probabilities that the best loses, and that it wins."""
+    y, weights = gauss_legendre(_NODES).between(np.linspace(0.0, theta, max(1, math.ceil(theta)) + 1))
+    weights *= np.exp(-y)
+    log_all_below = (n - 1) * np.log1p(-0.5 * np.exp(y - theta))  # the probability that all others are below y
     p = math.exp(-theta)
-    return (tossed_away(p / 2.0, n) + between + p * (1.0 - _below_all(n))) / 2.0
+    from_below = 2.0 ** -min(n - 1.0, 2000.0) / n  # that the best wins, if its noisy value is below all others' scores
+    loses = tossed_away(p / 2.0, n) - float(weights @ np.expm1(log_all_below)) + p * (1.0 - from_below)
+    wins = not_tossed(p / 2.0, n) + float(weights @ np.exp(log_all_below)) + p * from_below
+    return loses / 2.0, wins / 2.0
 
 
-def _laplace_wins(theta: float, n: float) -> float:
-    y, weights, log_all_below = _between_best_and_others(theta, n)
-    between = float((weights * np.exp(-y)) @ np.exp(log_all_below))
-    p = math.exp(-theta)
-    return (not_tossed(p / 2.0, n) + between + p * _below_all(n)) / 2.0
-
-
-def _below_all(n: float) -> float:
-    """Probability that the best wins if its noisy value is below the scores of all others: ``2^(1-n) / n``."""
-    return 2.0 ** -min(n - 1.0, 2000.0) / n
-
-
-def _between_best_and_others(theta: float, n: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Nodes y in [0, theta] below the best, their weights, and the log-probability that all others are below y."""
-    edges = np.linspace(0.0, theta, max(1, math.ceil(theta)) + 1)
-    y, weights = gauss_legendre(_NODES).between(edges)
-    return y, weights, (n - 1) * np.log1p(-0.5 * np.exp(y - theta))
-
-
-LAPLACE = Law("laplace", laplace_probabilities, _laplace_loses, _laplace_wins, LaplaceProfileEvent)
+LAPLACE = Law(
+    "laplace",
+    laplace_probabilities,
+    lambda theta, n: _best_of_laplace(theta, n)[0],
+    lambda theta, n: _best_of_laplace(theta, n)[1],
+    LaplaceProfileEvent,
+)
 
 _LAW_OF_NOISE = {"laplace": LAPLACE, "exponential": PERMUTE_AND_FLIP, "gumbel": EXPONENTIAL}
 

@@ -53,11 +53,8 @@ def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
 
 
 def native_rows(matrix: ScoresLike) -> npt.NDArray[Any]:
-    """The same of a two-dimensional `matrix`."""
-    try:
-        return _native(matrix, dimensions=2)
-    except InvalidScoresError as refused:
-        raise named_matrix(refused) from None
+    """The same of a two-dimensional `matrix`, which errors call scores: see `named_matrix`."""
+    return _native(matrix, dimensions=2)
 
 
 def _native(given: Any, *, dimensions: int) -> npt.NDArray[Any]:
