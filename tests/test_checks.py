@@ -34,6 +34,13 @@ POSITIVE = pytest.mark.parametrize("check", [positive_epsilon, positive_sensitiv
 NOT_NUMBERS = ["1", None, True, False, [1.0], {1.0: 1.0}, np.array([1.0, 2.0]), np.array(["1"]), 1j, b"1", object()]
 
 
+def test_numbers_in_arrays_and_long_doubles_are_exact() -> None:
+    array, long = np.array(2**53 + 1), np.longdouble(2**53) + 1  # which is 2^53 where long doubles are doubles
+    assert positive_sensitivity(array) == 2**53 + 2
+    assert positive_epsilon(array) == 2**53 <= positive_epsilon(long)
+    assert positive_sensitivity(long) >= long
+
+
 @POSITIVE
 @given(st.floats(min_value=5e-324, allow_nan=False, allow_infinity=False))
 def test_doubles_stay_as_they_are(check: Any, value: float) -> None:

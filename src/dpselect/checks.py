@@ -30,7 +30,7 @@ def positive_epsilon(value: object, name: str = "epsilon", *, up: bool = False, 
         if not 0.0 < value < math.inf:  # also refuses NaN
             raise InvalidParameterError(name, value, expected)
         return float(value)
-    exact = _as_fraction(value)
+    exact = as_fraction(value)
     if exact is None or exact <= 0:
         raise InvalidParameterError(name, value, expected)
     rounded = fraction_up(exact)
@@ -56,22 +56,23 @@ def target_error(value: object, name: str, *, zero_allowed: bool = False) -> flo
     >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
     (3.0, 0.0)
     """
-    if zero_allowed and (value if isinstance(value, float) else _as_fraction(value)) == 0:
+    if zero_allowed and as_fraction(value) == 0:
         return 0.0
     return positive_epsilon(value, name, expected="a finite number >= 0" if zero_allowed else _POSITIVE)
 
 
-def _as_fraction(value: object) -> Fraction | None:
-    """Any number but a `float`, exactly."""
+def as_fraction(value: object) -> Fraction | None:
+    """Any finite number, exactly; None of anything else."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     if isinstance(value, bool) or kind == "m":  # NumPy's durations count as whole numbers
         return None
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    as_double = getattr(value, "__float__", None)
-    if getattr(value, "ndim", 0) == 0 and kind in ("f", "i", "u") and as_double is not None:
-        number = float(as_double())  # NumPy's float32 and float16 widen exactly
-        return Fraction(number) if math.isfinite(number) else None
+    as_double: Any = getattr(value, "__float__", None)
+    if isinstance(value, float) or (getattr(value, "ndim", 0) == 0 and kind in ("f", "i", "u") and as_double):
+        number: Any = getattr(value, "item", as_double)()  # NumPy's long doubles stay what they are
+        with suppress(OverflowError, ValueError):  # infinities and NaN
+            return Fraction(*number.as_integer_ratio())
     return None
 
 
@@ -96,7 +97,7 @@ _ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
 
 def number_within(value: object, name: str, least: float, most: float, expected: str) -> float:
     """A number from `least` to `most`, both within -2 and 2, as the nearest double."""
-    exact = value if isinstance(value, float) else _as_fraction(value)
+    exact = value if isinstance(value, float) else as_fraction(value)
     if exact is None or not -2 <= exact <= 2 or not least <= float(exact) <= most:  # others may be beyond the doubles
         raise InvalidParameterError(name, value, expected)
     return float(exact)
@@ -274,7 +275,7 @@ def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
     elif isinstance(value, Decimal):
         exact = Fraction(value) if value.is_finite() and -400 < value.adjusted() < 400 else None
     else:
-        exact = _as_fraction(value)
+        exact = as_fraction(value)
     with suppress(OverflowError):
         if exact is not None and math.isfinite(float(exact)):
             return exact

@@ -180,7 +180,7 @@ def test_weights_come_in_many_containers() -> None:
 
 
 def test_many_whole_weights_take_no_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpselect.mechanisms.exponential._exact", None)  # of 10^6 of them it takes ten seconds
+    monkeypatch.setattr("dpselect.mechanisms.exponential.as_fraction", None)  # of 10^6 of them it takes ten seconds
     for given in ([1, 2**53, 0], np.array([1, 2], np.uint64), range(1, 3)):
         assert len(made(given).weights or ()) == len(given)
 

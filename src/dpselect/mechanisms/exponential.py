@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from numbers import Rational
 from typing import Any, cast
 
 import numpy as np
@@ -15,10 +14,11 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
+from dpselect.checks import as_fraction
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.numbers import FloatArray, Law, log_of, native_fraction
-from dpselect.mechanisms.scores import EXACTLY_DOUBLES, Gaps, ScoresLike, finite_scores, members_of
+from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores, members_of
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
 _MOST_APART = 2**8192
@@ -60,7 +60,7 @@ class CandidateWeights(tuple[float | Fraction, ...]):
         members, doubles = members_of(weights, "weights", _WEIGHTS)
         if doubles is not None and doubles.min() >= 0.0 and 0.0 < doubles.max() < math.inf:  # NaN is neither
             return cls((doubles + 0.0).tolist())  # no negative zero
-        found = [_exact(each) for each in members]
+        found = [as_fraction(each) for each in members]
         for place, each in enumerate(found):
             if each is None or each < 0:
                 raise InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _WEIGHTS)
@@ -147,17 +147,6 @@ class _WeightedDraws:
 
 def unlike(count: int, expected: int) -> InvalidScoresError:
     return InvalidScoresError("scores", Shown(f"<{count} scores>"), f"{expected} scores, one for each weight")
-
-
-def _exact(weight: object) -> Fraction | None:
-    if isinstance(weight, bool | np.bool_ | np.timedelta64):  # NumPy's durations count as whole numbers
-        return None
-    if isinstance(weight, Rational):
-        return Fraction(int(weight.numerator), int(weight.denominator))
-    if isinstance(weight, EXACTLY_DOUBLES):
-        number = float(cast(float, weight))
-        return Fraction(number) if math.isfinite(number) else None
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Rational
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import PureEvent
-from dpselect.checks import exact_number, function, positive_count, whole_number
+from dpselect.checks import as_fraction, exact_number, function, positive_count, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown, describe
 from dpselect.mechanisms.mechanism import MechanismValue, RangedMechanism
 from dpselect.mechanisms.noise import whole_points
@@ -193,9 +192,8 @@ class IntegerMechanism(RangedMechanism):
 
 
 def _exact(score: object) -> Fraction:
-    if not isinstance(score, bool) and isinstance(score, Rational):  # also those that overflow a double
-        return Fraction(int(score.numerator), int(score.denominator))
-    return exact_value(score, InvalidScoresError, name="score")
+    exact = as_fraction(score)  # also those that overflow a double
+    return exact_value(score, InvalidScoresError, name="score") if exact is None else exact
 
 
 _MOST_ENUMERATED = 20

@@ -70,9 +70,15 @@ class PriceListMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
     unit: Fraction = field(init=False, repr=False, compare=False)
+    sensitivity: float = field(init=False, repr=False, compare=False)
+    """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
+    score_range: float = field(init=False, repr=False, compare=False)
+    """Largest change of the difference between two revenues between neighbours, to which the noise is scaled.
+
+    0 if there is only one price.
+    """
     _multiples: IntArray = field(init=False, repr=False, compare=False)
     _thresholds: FloatArray = field(init=False, repr=False, compare=False)
-    _score_range: int = field(init=False, repr=False, compare=False)
     _mechanism: PermuteAndFlip = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -95,21 +101,8 @@ class PriceListMechanism(MechanismValue):
         # At the scale score_range / epsilon, which is all that its proof needs. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
         self._set(prices=prices, unit=unit, _multiples=multiples, _thresholds=thresholds)
-        self._set(_score_range=score_range, _mechanism=mechanism)
-        _ = self.sensitivity  # refused here, and not only when there are offers
-
-    @property
-    def sensitivity(self) -> float:
-        """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
-        return positive_sensitivity(self.values_per_unit * int(self._multiples.max()) * self.unit)
-
-    @property
-    def score_range(self) -> float:
-        """Largest change of the difference between two revenues between neighbours; the noise is scaled to it.
-
-        0 if there is only one price.
-        """
-        return positive_sensitivity(self._score_range * self.unit) if self._score_range else 0.0
+        self._set(sensitivity=positive_sensitivity(self.values_per_unit * increasing[-1] * unit), _mechanism=mechanism)
+        self._set(score_range=positive_sensitivity(score_range * unit) if score_range else 0.0)
 
     @property
     def scale(self) -> float:
@@ -230,6 +223,8 @@ class PriceMechanism(HasScale):
     bounds: tuple[float | Fraction, float | Fraction]
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
+    sensitivity: float = field(init=False, repr=False, compare=False)
+    """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
 
     def __post_init__(self) -> None:
         lower, upper = finite_bounds(self.bounds)
@@ -237,12 +232,7 @@ class PriceMechanism(HasScale):
             raise InvalidParameterError("bounds", float(lower), "prices >= 0")
         MechanismValue.__post_init__(self)
         self._set(bounds=(float(lower), float(upper)))
-        _ = self.sensitivity  # refused here, and not only when there are offers
-
-    @property
-    def sensitivity(self) -> float:
-        """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
-        return positive_sensitivity(self.values_per_unit * Fraction(self.bounds[1]))
+        self._set(sensitivity=positive_sensitivity(self.values_per_unit * Fraction(self.bounds[1])))
 
     def draw(self, offers: ScoresLike) -> float:
         """Draw a price within the bounds, rounded once to the nearest double, at the cost of `epsilon`."""

@@ -39,7 +39,7 @@ _EXPECTED = "a one-dimensional array of float64, float32 or integers"
 _EVERY = "a score for every candidate"
 _EXACT_IN_DOUBLE = 2**53
 _NOT_VECTORS: Any = (str, bytes, bytearray, Mapping, Set)
-EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
+_EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
 _BUFFERS: Any = (array.array, memoryview)
 
 
@@ -128,7 +128,7 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
             with suppress(OverflowError):
                 return np.array(plain, dtype=integer_type)
         raise _refusal(type(scores).__name__, "integers of 64 bits, all signed or all unsigned")
-    whole = [cast(int, each) for each in scores if not isinstance(each, EXACTLY_DOUBLES)] if "i" in kinds else []
+    whole = [cast(int, each) for each in scores if not isinstance(each, _EXACTLY_DOUBLES)] if "i" in kinds else []
     if not all(-_EXACT_IN_DOUBLE <= each <= _EXACT_IN_DOUBLE for each in whole):
         raise _refusal(
             f"{type(scores).__name__} of floats and integers",
@@ -140,7 +140,7 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
 
 def _number_kind(kind: type[object]) -> str:
     """``"f"`` or ``"i"`` for the types of number that a list may hold; otherwise nothing."""
-    if issubclass(kind, EXACTLY_DOUBLES):
+    if issubclass(kind, _EXACTLY_DOUBLES):
         return "f"
     if issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64):
         return "i"
