@@ -63,6 +63,8 @@ OF_MECHANISMS = {
     " read as decimals.",
     "values_per_unit": "maximum number of values per unit.",
     "max_values_per_unit": "the largest number of values that a unit counts for.",
+    "k": "number to select, from 1 to the number of candidates.",
+    "with_counts": "whether the number of units with each answer is wanted, too.",
 }
 OF_CALLS = {
     "scores": "shape ``(n,)``, finite floats or integers (any float or integer type up to 64 bits); higher is better."
@@ -79,6 +81,7 @@ OF_CALLS = {
     "size": "a whole number >= 1.",
     "confidence": "strictly between 0 and 1.",
     "chance": "strictly between 0 and 1.",
+    "share": "strictly between 0 and 1.",
 }
 _ERRORS = {
     "scores": "InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.",

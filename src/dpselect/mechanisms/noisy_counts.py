@@ -50,7 +50,6 @@ class NoisyOrder(MechanismValue):
 
     Args:
         n_candidates: number of counts.
-        k: number to select.
         delta: with one above 0, the noise is discrete Gaussian.
 
     Proof: ``proofs/noisy_order.md``.
@@ -171,10 +170,8 @@ def order_noise(
     of epsilon is left for it. With a delta, discrete Gaussian noise once on all counts grows only with the root of L.
 
     Args:
-        k: number to select.
         max_values_per_unit: for how many candidates one unit counts; None for all of them.
         delta: in total, from 0 to below 1, as for `dpselect.top_k`.
-        with_counts: whether the number of units with each selected candidate is wanted, too.
 
     Proof: ``proofs/noisy_order.md``; each plan is private, so the rule cannot be wrong, only more or less accurate.
 
@@ -354,7 +351,6 @@ def unknown_noise(
 
     Args:
         k: the largest number of values.
-        with_counts: whether the number of units with each value is wanted, too.
 
     Proof: ``proofs/unknown_candidates.md``, ``proofs/stop_candidate.md``: each is private, so the rule cannot be wrong.
 

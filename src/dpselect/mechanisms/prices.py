@@ -250,9 +250,6 @@ class PriceMechanism(HasScale):
         may be published. No bound holds for all of the best revenue: if everybody offers `lower`, other prices earn
         nothing.
 
-        Args:
-            share: strictly between 0 and 1.
-
         Proof: ``proofs/prices.md``.
 
         >>> round(PriceMechanism(epsilon=1.0, bounds=(1, 10)).error_bound(share=0.9), 1)

@@ -34,9 +34,6 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
     It is `epsilon`-DP for all `k` together. For ``k = 1`` it is permute-and-flip; at the same epsilon its expected
     error is at most that of `k` rounds of it in every case that was enumerated, and up to a third smaller.
 
-    Args:
-        k: number to select, >= 1.
-
     Proof: ``proofs/exponential_once.md``.
 
     >>> mechanism = ExponentialNoiseTopK(epsilon=1.0, sensitivity=1.0, monotonic=True, k=2)
@@ -62,10 +59,7 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
 
     @property
     def scale(self) -> float:
-        """The mean b of the noise, in the unit of the scores: ``2 * k * sensitivity / epsilon``, half if monotonic.
-
-        For reading only, as a double: draws use the exact quotient.
-        """
+        """The mean b of the noise, in the unit of the scores: ``2 * k * sensitivity / epsilon``, half if monotonic."""
         return scale_of(self._share, self.sensitivity, factor=self._factor)
 
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
@@ -96,7 +90,7 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
 class TopKPlan(SelectsSeveral):
     """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
 
-    Attributes:
+    Args:
         mechanism: selects all at once (`ExponentialNoiseTopK`), or runs once a round, without the earlier winners.
         rounds: number of draws, at least 1: 1 if one selects them all; else `k`, or one less if the last one follows.
         epsilon, delta: total cost; a delta of 0 if the plan meets `epsilon` without it.
@@ -282,7 +276,6 @@ def top_k(
     """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
 
     Args:
-        k: number to select, from 1 to n.
         epsilon: total privacy loss, > 0.
         delta: probability with which the guarantee may fail, from 0 to below 1. A delta above 0 pays off from about ten
             candidates on; choose it far below one over the number of units.

@@ -91,18 +91,9 @@ class ErrorsOnScores:
         each = self.guess if mechanism is None else mechanism.probabilities(self.gaps)
         return float(each[self.distances > distance].sum())
 
-    def guessed(self, distance: float) -> float:
-        """The probability with which a blind guess is within the distance."""
-        return 1.0 - self.chance_beyond(distance)
-
     @property
     def farthest(self) -> float:
         return float(self.distances.max())
-
-    @property
-    def constant(self) -> str:
-        """Why the error does not depend on epsilon, if it does not."""
-        return "" if self.farthest else "all scores are equal"
 
 
 def worst_expected_error(mechanism: Mechanism, size: float) -> float:
@@ -125,15 +116,6 @@ class WorstErrors:
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
         return mechanism.worst_error(self.size, failure=1.0 - confidence, confidence=confidence)
-
-    def guessed(self, _distance: float = 0.0) -> float:
-        """The least probability with which a blind guess is the best candidate; 1 if there is one alone."""
-        return 1.0 / self.size
-
-    @property
-    def constant(self) -> str:
-        """Why the error does not depend on epsilon, if it does not."""
-        return "one candidate is always the best" if self.size == 1 else ""
 
 
 Errors = ErrorsOnScores | WorstErrors
@@ -249,18 +231,20 @@ def epsilon_for(
     """
     at = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)
     errors = errors_of(scores, n, at(1.0))
+    on_scores = isinstance(errors, ErrorsOnScores)
     if expected_error is not None and (within is not None or confidence is not None):
         raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
     if expected_error is None and (within is None or confidence is None):
         missing = "within" if within is None else "confidence"
         raise InvalidParameterError(missing, None, "expected_error, or both within and confidence")
     name, given = ("within", within) if expected_error is None else ("expected_error", expected_error)
-    target = target_error(given, name, zero_allowed=name == "within" and isinstance(errors, ErrorsOnScores))
-    if errors.constant:
-        hint = f"The error is 0 at every epsilon, because {errors.constant}."
+    target = target_error(given, name, zero_allowed=name == "within" and on_scores)
+    if not errors.farthest if on_scores else errors.size == 1:
+        why = "all scores are equal" if on_scores else "one candidate is always the best"
+        hint = f"The error is 0 at every epsilon, because {why}."
         raise InvalidParameterError(name, target, "an error that depends on epsilon", hint)
     if confidence is None:
-        if isinstance(errors, ErrorsOnScores):
+        if on_scores:
             blind, least = errors.gaps.mean(errors.guess), errors.farthest * _LEAST_CHANCE
             if not least <= target < blind:
                 hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
@@ -268,8 +252,9 @@ def epsilon_for(
                 raise InvalidParameterError(name, target, expected, hint)
         return _smallest(lambda epsilon: errors.expected(at(epsilon)), target, (name, target))
     probable = probability(confidence, "confidence")
-    guessed = errors.guessed(target)
-    if isinstance(errors, ErrorsOnScores) and not errors.chance_beyond(target):
+    # The probability with which a blind guess is within the target, or, of any scores, is the best candidate.
+    guessed = 1.0 - errors.chance_beyond(target) if on_scores else 1.0 / errors.size
+    if on_scores and not errors.chance_beyond(target):
         hint = "The upper end is the distance between the worst and the best score: no error is larger."
         raise InvalidParameterError(name, target, f"a number >= 0 and < {errors.farthest:.6g}", hint)
     if probable <= guessed:
