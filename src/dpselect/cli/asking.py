@@ -115,7 +115,9 @@ def of_question(about: type[Question]) -> Command:
         Part.OF_ALL: OF_EVERY,
     }
     positional = [*ASKED.positional, *(about.argument(each) for each in ("column", *about.positional))]
-    text = f"{about.does()}\n\ndpselect {name} {free} \\\n    {options}"
+    typed = ("column", *about.positional)  # which stand in capitals
+    does = re.sub("`(.+?)`", lambda each: each[1].upper() if each[1] in typed else each[1], about.does())
+    text = f"{does}\n\ndpselect {name} {free} \\\n    {options}"
     return Command(name, text, positional, parts, partial(ask, about))
 
 

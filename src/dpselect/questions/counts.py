@@ -17,13 +17,11 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import words
 from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful
 from dpselect.questions.wording import condition
+from dpselect.summaries.scans import MOST_VALUES
 
 if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
-
-MOST_VALUES = 10_000
-"""Values of a condition. They are all written into the certificate."""
 
 
 class Count(Question, name="count"):
@@ -110,10 +108,6 @@ class Count(Question, name="count"):
             error_bound=float(self.mechanism.error_bound(words.CONFIDENCE)),
             arguments=arguments,
         )
-
-    @property
-    def usable_units(self) -> summaries.PublicCondition:
-        return summaries.PublicCondition(is_number=True)
 
     def released(self, summary: int, /) -> words.Drawn:
         return words.Drawn(self.mechanism.draw(summary))
@@ -364,7 +358,7 @@ class Density(InBins, name="density"):
     epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "share of the units"
-    digits: ClassVar[str] = ".4f"
+    digits: ClassVar[int | None] = 4
     is_count: ClassVar[bool] = False
     bounds_value: ClassVar[bool] = False
     near: ClassVar[str] = "the noisy count of each bin is within {bound} of the truth"

@@ -208,7 +208,12 @@ class Quantiles(Between, name="quantiles"):
     @cached_property
     def terms(self) -> words.Planned:
         drawn, is_joint = self.mechanism, self.mechanism.method == "joint"
-        about = {"levels": list(drawn.levels), "max_rows_per_unit": self.most, "method": drawn.method}
+        about: dict[str, Any] = {"levels": list(drawn.levels), "max_rows_per_unit": self.most, "method": drawn.method}
+        # The range by which one unit moves scores apart, unless the sensitivity tells it; halving: at all of a depth.
+        # Under another relation it differs, so that no certificate can be edited to claim that relation.
+        score_range = drawn.score_range * (1 if is_joint else drawn.neighbours.changed(1))
+        if not is_joint or score_range != drawn.sensitivity * (1.0 if drawn.monotonic else 2.0):
+            about["score_range"] = score_range
         return self.stated(
             drawn.sensitivity,
             "proofs/unit_values.md",
@@ -217,20 +222,8 @@ class Quantiles(Between, name="quantiles"):
             monotonic=drawn.monotonic,
             candidates=self.domain.description(),
             error_bound=None,
-            arguments=about | self._noise_made_for,
+            arguments=about,
         )
-
-    @property
-    def _noise_made_for(self) -> dict[str, Any]:
-        """The range by which one unit moves scores apart, unless the sensitivity tells it; halving: at all of a depth.
-
-        Under another relation it differs, so that no certificate can be edited to claim that relation.
-        """
-        mechanism = self.mechanism
-        if mechanism.method == "halving":
-            return {"score_range": mechanism.neighbours.changed(1) * mechanism.score_range}
-        told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
-        return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         levels = self.mechanism.levels

@@ -18,12 +18,12 @@ import numpy as np
 from dpselect import mechanisms
 from dpselect.accounting.events import ComposedEvent, SequenceEvent
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
-from dpselect.checks import decimal_fraction, fraction_up, positive_epsilon
+from dpselect.checks import decimal_fraction, delta_below_one, fraction_up, positive_epsilon, quotient_down
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Words
-from dpselect.summaries import CountsOf, PublicCandidates, PublicGroups
+from dpselect.summaries import CountsOf, PublicCandidates, PublicCondition, PublicGroups, TotalsOf, ValuesIn
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of
 
@@ -89,7 +89,7 @@ class Query:
         if groups is not None:  # one of the groups has its share of epsilon and delta
             shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
             if (delta := getattr(question, "delta", None)) is not None:
-                shares["delta"] = groups.share_of_delta(delta)
+                shares["delta"] = quotient_down(delta_below_one(delta), groups.max_per_unit)
             part = replace(question, **shares)
         which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
         alone = part.known(columns, which)
@@ -167,12 +167,11 @@ class Query:
     @cached_property
     def scans(self) -> list[Scan]:
         """What is read of the rows, in each of the groups: first what is drawn from."""
-        alone = self.alone
-        found: list[Scan] = [alone.scan]
-        if self.counting is not None and not isinstance(alone.scan, CountsOf):
-            found.append(cast("ListQuestion", alone).counts)
-        if self.usable is not None and alone.usable_units is not None:
-            found.append(alone.usable_units)
+        found: list[Scan] = [self.alone.scan]
+        if self.counting is not None and not isinstance(found[0], CountsOf):
+            found.append(cast("ListQuestion", self.alone).counts)
+        if self.usable is not None and (units := _usable_units(found[0])) is not None:
+            found.append(units)
         return found
 
     def released(self, found: Sequence[list[Any]], /) -> Drawn:
@@ -193,7 +192,7 @@ class Query:
             exact = [of.totals[place] for each, of in zip(drawn, counts, strict=True) for place in each.places]
             counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
         if self.usable is not None:
-            units = [each.units for each in parts] if self.alone.usable_units is None else found[-1]
+            units = [each.units for each in parts] if _usable_units(self.alone.scan) is None else found[-1]
             usable = self.usable.draw_many(np.array(units, np.int64)).tolist()
         answers: list[Any] = [each.answer for each in drawn]
         answer = answers[0] if self.groups is None else dict(zip(self.undrawn, answers, strict=True))
@@ -269,6 +268,23 @@ def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, arg
     if noise.error_bound(CONFIDENCE, size=size) > 2**53:  # not every whole number beyond is a double
         raise InvalidParameterError(argument, epsilon, "a number large enough for a useful count")
     return noise
+
+
+def _usable_units(scan: Scan) -> PublicCondition | None:
+    """The units that a question with this scan could use; None: as many as its summary says."""
+    match scan:
+        case CountsOf(candidates):
+            return PublicCondition(candidates=candidates)
+        case TotalsOf(clip, None):
+            return PublicCondition(is_number=True)
+        case TotalsOf(clip, candidates):  # both in the same row
+            return PublicCondition(candidates=candidates, summed=clip.column)
+        case ValuesIn(domain, most) if most > 1:
+            return PublicCondition(is_number=not domain.dated, is_date=domain.dated)
+        case PublicCondition():
+            return PublicCondition(is_number=True)
+        case _:
+            return None
 
 
 def _condition(held: Any) -> Words:

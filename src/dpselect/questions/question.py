@@ -7,7 +7,6 @@ To add a question, declare a class in one of the files that `FAMILIES` names, an
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -96,7 +95,7 @@ class Question(ABC):
 
     label: ClassVar[str] = "answer"  # heading of the first column of the table
     called: ClassVar[str] = ""  # the answer, if not like the question
-    digits: ClassVar[str] = ""  # of a number in the table, as a format; the certificate has all
+    digits: ClassVar[int | None] = None  # behind the point of a number in the table; the certificate has all
     measure: ClassVar[str] = ""
     """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
     is_amount: ClassVar[bool] = False  # a value is drawn as a bar from zero, and is no place on a scale
@@ -121,9 +120,8 @@ class Question(ABC):
 
     @classmethod
     def does(cls) -> str:
-        """What it finds, as its command says it: the first sentence of its docstring, with arguments in capitals."""
-        said, own = " ".join((cls.__doc__ or "").partition("\n\n")[0].split()), ("column", *cls.positional)
-        return re.sub("`(.+?)`", lambda name: name[1].upper() if name[1] in own else name[1], said)
+        """What it finds: the first sentence of its docstring, in which arguments are between backquotes."""
+        return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
 
     @classmethod
     def argument(cls, name: str) -> Argument:
@@ -179,11 +177,6 @@ class Question(ABC):
     @abstractmethod
     def scan(self) -> summaries.Scan:
         """What is read of the rows; it draws from the summary."""
-
-    @property
-    def usable_units(self) -> summaries.PublicCondition | None:
-        """The units that it could use; None: as many as the summary says."""
-        return None
 
     @abstractmethod
     def released(self, summary: Any, /) -> Drawn:
@@ -274,11 +267,6 @@ class Question(ABC):
             return cls.tells_units
         return release.counted is None and (not cls.is_count or "between" in release.arguments)
 
-    @classmethod
-    def shown(cls, value: Value) -> Value:
-        """A value as shown in the table."""
-        return float(format(value, cls.digits)) if cls.digits and isinstance(value, float) else value
-
 
 class ListQuestion(Question):
     """A question that chooses from a public list. Its subclasses are questions."""
@@ -315,11 +303,6 @@ class ListQuestion(Question):
 
     scan = counts  # pyright: ignore[reportIncompatibleMethodOverride] - of a narrower type
 
-    @property
-    def usable_units(self) -> summaries.PublicCondition | None:
-        """Those that have one of the candidates."""
-        return summaries.PublicCondition(candidates=self.choices)
-
     @classmethod
     def origin(cls, release: Planned) -> str:
         return f"out of {counted(release.candidates['count'], cls.listed.removesuffix('s'))} given by the caller"
@@ -336,10 +319,6 @@ def check_useful(mechanism: mechanisms.GeometricMechanism | mechanisms.DiscreteG
         raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
 
 
-MOST_ROWS_PER_UNIT = 1_000_000_000
-"""More rows of one unit are refused: the noise would drown any table."""
-
-
 class NumbersQuestion(Question):
     """A question about at most so many numbers of each unit, between public bounds. Its subclasses are questions."""
 
@@ -354,8 +333,8 @@ class NumbersQuestion(Question):
 
     @cached_property
     def most(self) -> int:
-        """The most values of one unit."""
-        return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        """The most values of one unit. With more than is possible, the noise would drown any table."""
+        return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=10**9)
 
     @property
     def priced(self) -> dict[str, Any]:
@@ -365,12 +344,6 @@ class NumbersQuestion(Question):
     @property
     def scan(self) -> summaries.Scan:
         return summaries.ValuesIn(self.domain, self.most)
-
-    @property
-    def usable_units(self) -> summaries.PublicCondition | None:
-        """Those with a number, or a date: as many as there are values, if each unit has one."""
-        dated = self.domain.dated
-        return None if self.most == 1 else summaries.PublicCondition(is_number=not dated, is_date=dated)
 
     def values(self, summary: summaries.UnitValues, /) -> Any:
         """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""

@@ -118,11 +118,6 @@ class Sum(OfAmounts, name="sum"):
     def scan(self) -> summaries.Scan:
         return summaries.TotalsOf(self.amounts)
 
-    @property
-    def usable_units(self) -> summaries.PublicCondition:
-        """Those with an amount."""
-        return summaries.PublicCondition(is_number=True)
-
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
         noisy, scale = self.mechanism.draw(int(summary.totals[0])), self.amounts.scale
@@ -194,11 +189,6 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
     @property
     def scan(self) -> summaries.Scan:
         return summaries.TotalsOf(self.amounts, self.choices)
-
-    @property
-    def usable_units(self) -> summaries.PublicCondition:
-        """Those with one of the candidates and an amount in the same row."""
-        return summaries.PublicCondition(candidates=self.choices, summed=self.sum)
 
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         place = self.mechanism.select(summary.totals)

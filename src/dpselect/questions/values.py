@@ -95,7 +95,7 @@ class Unlisted(Question):
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Different values of the kind."""
-        return summaries.UnlistedCandidates.stated_as(self.kind).may_hold(values)
+        return summaries.PublicCandidates.stated_as(self.kind).may_hold(values)
 
 
 class Values(Unlisted, name="values"):

@@ -239,8 +239,10 @@ def reported(release: Planned, value: Value, group: Any = None) -> Value:
     """A value as it would be reported: to the place of the first digit of its error bound, but whole numbers whole."""
     kind = QUESTIONS[release.task]
     bound = kind.value_bound(release, release.units_in(group), value)
-    if not isinstance(value, float) or bound is None or not 0.0 < bound < math.inf:
-        return kind.shown(value)
+    if not isinstance(value, float):
+        return value
+    if bound is None or not 0.0 < bound < math.inf:
+        return value if kind.digits is None else round(value, kind.digits)
     return round(value, max(0, -math.floor(math.log10(bound))))
 
 

@@ -21,7 +21,7 @@ from dpselect.rows.row_rules import Condition, Value, Within
 from dpselect.rows.scan import compared
 from dpselect.rows.statements import Engine, Lookup, Statement, batched, filtered, statement_of
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicGroups, Scan
-from dpselect.summaries.scans import ends_of
+from dpselect.summaries.scans import MOST_VALUES, ends_of
 
 
 class Rows:
@@ -220,9 +220,6 @@ def checked_progress(progress: Callable[[float], None] | None) -> Callable[[floa
     """What is called during long scans."""
     expected = "a function of a number from 0 to 1, or None"
     return None if progress is None else function(progress, "progress", expected=expected)
-
-
-MOST_VALUES = 10_000  # Of a condition on rows. They are all written into the certificate
 
 
 def as_compared(statement: Statement, format: Format) -> Statement:

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from dpselect.arguments import CandidateKind as CandidateKind
     from dpselect.summaries.candidates import CandidateTotals as CandidateTotals
     from dpselect.summaries.candidates import PublicCandidates as PublicCandidates
-    from dpselect.summaries.candidates import UnlistedCandidates as UnlistedCandidates
     from dpselect.summaries.candidates import as_date as as_date
     from dpselect.summaries.candidates import members as members
     from dpselect.summaries.domain import PublicBins as PublicBins

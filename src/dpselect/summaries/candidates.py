@@ -56,7 +56,7 @@ class PublicCandidates:
     """Candidates of one kind, without duplicates, in the caller's order.
 
     `values` is a ``range`` (kept unchanged, so that a million page numbers cost nothing), a read-only int64 array for
-    other whole numbers, else a tuple.
+    other whole numbers, else a tuple. Of a list of which a certificate states a hash, `sha256`, they are not known.
 
     >>> PublicCandidates.given(range(1, 41271))
     PublicCandidates(<41270 whole numbers>)
@@ -66,6 +66,7 @@ class PublicCandidates:
 
     kind: CandidateKind
     values: range | NDArray[np.int64] | tuple[Member, ...]
+    sha256: str | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -94,10 +95,12 @@ class PublicCandidates:
         steps = _steps(self.values)
         if steps is not None:
             return {"range": [steps[0], steps[-1], *([] if steps.step == 1 else [steps.step])]}
-        listed = self.stated()
-        if len(listed) > MOST_WRITTEN and not whole:
-            return {"count": len(listed), "kind": str(self.kind), "sha256": hashed(listed)}
-        return {"dates": listed} if self.kind is CandidateKind.DATE else listed
+        if len(self) > MOST_WRITTEN and not whole:
+            sha256 = hashed(self.stated()) if self.sha256 is None else self.sha256
+            return {"count": len(self), "kind": str(self.kind), "sha256": sha256}
+        if self.sha256 is not None:
+            return {}  # what no list is written as
+        return {"dates": self.stated()} if self.kind is CandidateKind.DATE else self.stated()
 
     def stated(self) -> list[int | float | str | bool]:
         """All of them as in a certificate: dates as ISO 8601 text."""
@@ -113,11 +116,10 @@ class PublicCandidates:
         """Whether `members` are different ones of them, as far as they are known."""
         if len(members) > len(self) or any(_KINDS.get(each) is not self.kind for each in map(type, members)):
             return False
-        return len(set(members)) == len(members) and "" not in members and self._holds(members)
-
-    def _holds(self, members: list[Any]) -> bool:
+        if len(set(members)) < len(members) or "" in members:
+            return False
         known = set(self.values) if isinstance(self.values, tuple) else self.values
-        return all(each in known for each in members)
+        return self.sha256 is not None or all(each in known for each in members)
 
     @classmethod
     def given(cls, candidates: object, *, argument: str = "candidates", days: bool = False) -> PublicCandidates:
@@ -179,30 +181,14 @@ class PublicCandidates:
             raise _refusal(candidates, _DISTINCT, _MADE_DISTINCT)
         return cls(kind, tuple(members))
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class UnlistedCandidates(PublicCandidates):
-    """Candidates of which a certificate states the kind, the number and a hash, for checks of what it claims."""
-
-    sha256: str = ""
-
     @classmethod
-    def stated_as(cls, kind: CandidateKind, count: int | None = None, hash: str = "") -> UnlistedCandidates:
+    def stated_as(cls, kind: CandidateKind, count: int | None = None, sha256: str = "") -> PublicCandidates:
         """So many of them, or as many as there may be, which are not known; refused if there cannot be so many."""
         most = 2 if kind is CandidateKind.BOOLEAN else MOST_CANDIDATES
         count = most if count is None else count
         if not 1 <= count <= most:
             raise _refusal([], f"1 to {MOST_CANDIDATES:,} candidates, of which so many exist")
-        return cls(kind, np.broadcast_to(np.int64(0), count), hash)
-
-    def words(self, *, whole: bool = False) -> Any:
-        """As they are stated, where a list may be stated so; else what no list is written as."""
-        if whole or len(self) <= MOST_WRITTEN:
-            return {}
-        return {"count": len(self), "kind": str(self.kind), "sha256": self.sha256}
-
-    def _holds(self, members: list[Any]) -> bool:
-        return True
+        return cls(kind, np.broadcast_to(np.int64(0), count), sha256)
 
 
 _CHUNK = 1 << 20
@@ -347,7 +333,7 @@ def members(held: object, name: str = "list") -> Any:
                 return days
         case {"count": int() as count, "kind": kind, "sha256": str() as hash} if len(about) == 3:
             if kind in [*CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
-                return UnlistedCandidates.stated_as(CandidateKind(kind), count, hash)
+                return PublicCandidates.stated_as(CandidateKind(kind), count, hash)
         case _:
             pass  # said below
     raise wrong(name, "a public list: its members, a range, dates, or a count, a kind and a hash")

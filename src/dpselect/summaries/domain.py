@@ -115,24 +115,21 @@ class PublicDomain:
         >>> PublicDomain.given((0, 1), step=0.1).grid.point(3)
         0.3
         """
-        if may_be_dates and are_dates(bounds):
-            return cls._of_dates(bounds, step)
-        lower, upper = finite_bounds(bounds)
+        dated = may_be_dates and are_dates(bounds)
+        if not dated:
+            lower, upper = finite_bounds(bounds)
+        else:
+            first, last = first_and_last(bounds)
+            if first == last:
+                got = Shown(f"({first}, {last})")
+                raise InvalidParameterError("bounds", got, "two dates, the first before the last")
+            if step is None:
+                raise InvalidParameterError("continuous", True, "nothing, because the bounds are dates")
+            if decimal_fraction(step, "step", expected="a whole number of days").denominator > 1:
+                raise InvalidParameterError("step", step, "a whole number of days")
+            lower, upper = (Fraction((each - DAY_ZERO).days) for each in (first, last))
         grid = None if step is None else Grid.dividing(lower, upper, step=step)
-        return cls(float(lower), float(upper), grid)
-
-    @classmethod
-    def _of_dates(cls, bounds: object, step: object) -> PublicDomain:
-        first, last = first_and_last(bounds)
-        if first == last:
-            raise InvalidParameterError("bounds", Shown(f"({first}, {last})"), "two dates, the first before the last")
-        if step is None:
-            raise InvalidParameterError("continuous", True, "nothing, because the bounds are dates")
-        lower, upper = (Fraction((each - DAY_ZERO).days) for each in (first, last))
-        if decimal_fraction(step, "step", expected="a whole number of days").denominator > 1:
-            raise InvalidParameterError("step", step, "a whole number of days")
-        grid = Grid.dividing(lower, upper, step=step)
-        return cls(float(lower), float(upper), grid, dated=True)
+        return cls(float(lower), float(upper), grid, dated=dated)
 
     def shown(self, number: float) -> float | date:
         """A number of the domain as it is released."""

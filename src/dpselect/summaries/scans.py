@@ -13,14 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.arguments import CandidateKind
-from dpselect.checks import (
-    delta_below_one,
-    members_in_order,
-    positive_count,
-    positive_epsilon,
-    quotient_down,
-    whole_or_double_bounds,
-)
+from dpselect.checks import members_in_order, positive_count, positive_epsilon, quotient_down, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 from dpselect.summaries.candidates import (
     MOST_CANDIDATES,
@@ -65,6 +58,10 @@ class NamesOf:
 
     kind: CandidateKind
     max_values_per_unit: int
+
+
+MOST_VALUES = 10_000
+"""Values of a condition. They are all written into the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +165,6 @@ class PublicGroups:
         if part == 0.0:
             raise InvalidParameterError("epsilon", epsilon, "a number large enough to be divided among the groups")
         return part
-
-    def share_of_delta(self, delta: object) -> float:
-        """The same of a delta."""
-        return quotient_down(delta_below_one(delta), self.max_per_unit)
 
     def description(self) -> dict[str, Any]:
         """The groups in a certificate."""
