@@ -271,7 +271,7 @@ def test_conditions_can_be_given(tmp_path: Path) -> None:
         2,
         ("1 of 2 rows (50.0%): no number as it is written here, such as 'y' (line 4).",),
     )
-    assert "Only rows with age of at least 65 count." in str(found)
+    assert "Only rows count where age is at least 65." in str(found)
     for condition in ((65, 18), ("2026-12-24", 5), (1, 2, 3), "18", ["a", "a"]):
         with pytest.raises(dps.errors.InvalidParameterError, match=r"where=.*for age: "):
             dps.check(dps.Dataset(path, unit="who").where({"age": condition}), "value")

@@ -223,8 +223,8 @@ def test_a_view_is_checked_with_its_conditions() -> None:
     people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     old = dps.check(people.where(age=(65, None)), "hours_per_week", bounds=(0, 168))
     assert (old.usable_rows, old.units) == (1336, 1336)
-    assert "Only rows with age of at least 65 count." in str(old)
-    assert "Only rows with" not in str(dps.check(people, "hours_per_week", bounds=(0, 168)))
+    assert "Only rows count where age is at least 65." in str(old)
+    assert "Only rows count" not in str(dps.check(people, "hours_per_week", bounds=(0, 168)))
     seen = people.where(age=(65, None)).by("age", groups=[66, 70])
     both = dps.check(seen, "education_num", candidates=range(1, 17))
     assert 0 < both.usable_rows < 1336
@@ -233,4 +233,4 @@ def test_a_view_is_checked_with_its_conditions() -> None:
     frame = pl.read_csv("examples/data/adult.csv").lazy()
     by_units = dps.check(dps.Dataset(frame, unit="person_id").where(age=(65, None)), "hours_per_week", bounds=(0, 168))
     assert by_units.units == 1336
-    assert "Only rows with age" in str(by_units)
+    assert "Only rows count where age" in str(by_units)

@@ -39,7 +39,8 @@ class Count(Question, name="count"):
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> release = people.count("age", between=(65, 120), epsilon=1.0)
     >>> print(release.accuracy)
-    With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
+    With 99% confidence the released number is within 4 of the number of units (person_id) where age is between 65 and
+    120.
     """
 
     asks = "How many people are there?"
@@ -121,7 +122,7 @@ class Count(Question, name="count"):
         """The condition that they meet."""
         asked = release.question
         held = {"column": release.column, "values": asked.get("candidates"), "between": asked.get("between")}
-        return f" with {condition(held)}" if "column" in asked else ""
+        return f" where {condition(held)}" if "column" in asked else ""
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         return all(map(words.is_noisy_count, values))
@@ -358,7 +359,7 @@ class Density(InBins, name="density"):
     epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "share of the units"
-    digits: ClassVar[int | None] = 4
+    digits: ClassVar[str] = ".4f"
     is_count: ClassVar[bool] = False
     bounds_value: ClassVar[bool] = False
     near: ClassVar[str] = "the noisy count of each bin is within {bound} of the truth"

@@ -50,6 +50,7 @@ class Moment(NumbersQuestion):
     degree: ClassVar[int]
     root_of: ClassVar[str] = ""  # what the bound is about, unless a number of units is released
     bounds_value: ClassVar[bool] = True
+    digits: ClassVar[str] = ".10g"
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         """There is always a grid between the bounds; the answer need not be on it."""

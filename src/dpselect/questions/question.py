@@ -95,7 +95,7 @@ class Question(ABC):
 
     label: ClassVar[str] = "answer"  # heading of the first column of the table
     called: ClassVar[str] = ""  # the answer, if not like the question
-    digits: ClassVar[int | None] = None  # behind the point of a number in the table; the certificate has all
+    digits: ClassVar[str] = ""  # of a number in the table, as a format; the certificate has all
     measure: ClassVar[str] = ""
     """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
     is_amount: ClassVar[bool] = False  # a value is drawn as a bar from zero, and is no place on a scale

@@ -242,7 +242,7 @@ def reported(release: Planned, value: Value, group: Any = None) -> Value:
     if not isinstance(value, float):
         return value
     if bound is None or not 0.0 < bound < math.inf:
-        return value if kind.digits is None else round(value, kind.digits)
+        return float(format(value, kind.digits)) if kind.digits else value
     return round(value, max(0, -math.floor(math.log10(bound))))
 
 
@@ -266,19 +266,26 @@ def ends_shown(lower: float, upper: float, *, is_amount: bool) -> tuple[str, str
 
 def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
     """Of which rows an answer is, in one sentence; empty if of all."""
-    return f"Only rows with {' and '.join(map(condition, where))} count." if where else ""
+    return f"Only rows count where {' and '.join(map(condition, where))}." if where else ""
 
 
 def condition(held: Mapping[str, Any]) -> str:
-    """A condition on a column: one of some values, or a number between two ends."""
+    """A condition on a column: that it is one of some values, or a number between two ends.
+
+    >>> condition({"column": "page", "values": [1, 2, 3]}), condition({"column": "age", "between": [18, None]})
+    ('page is 1, 2 or 3', 'age is at least 18')
+    """
     column, values = held["column"], held.get("values")
     if values is not None:
         values = summaries.members(values)
-        return f"{column} {'one of ' * (len(values) > 1)}{_some_of(values)}"
+        *others, last = map(as_text, values[:_FEW])
+        if len(values) > _FEW:
+            others, last = [*others, last], f"one of {len(values) - _FEW:,} more"
+        return f"{column} is {', '.join(others)}{' or ' * bool(others)}{last}"
     lower, upper = (end if end is None else as_text(end) for end in held["between"])
     if upper is None:
-        return f"{column} of at least {lower}"
-    return f"{column} of at most {upper}" if lower is None else f"{column} from {lower} to {upper}"
+        return f"{column} is at least {lower}"
+    return f"{column} is at most {upper}" if lower is None else f"{column} is between {lower} and {upper}"
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
