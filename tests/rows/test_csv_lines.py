@@ -59,7 +59,9 @@ def read(lines: list[bytes], *, width: int, end: bytes = b"\n") -> Counter[Pair]
         read_so_far: list[int] = []
         among = tuple(Column(str(at), Holds.ANYTHING) for at in range(width))
         batches = lines_module.rows(File(str(path), columns=among), [among[0], among[-1]], read_so_far.append)
-        pairs = [pair for batch in batches for pair in zip(*(column.to_pylist() for column in batch), strict=True)]
+        pairs = [
+            pair for batch in batches for pair in zip(*(column.to_pylist() for column in batch.values()), strict=True)
+        ]
         assert sum(read_so_far) == path.stat().st_size
         return Counter(pairs)
 

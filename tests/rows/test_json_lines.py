@@ -41,7 +41,9 @@ def read(lines: list[bytes], *, end: bytes = b"\n") -> Counter[Pair]:
         path.write_bytes(b"\n".join(lines) + (end if lines else b""))
         read_so_far: list[int] = []
         batches = json_lines.rows(File(str(path)), [UNIT, VALUE], read_so_far.append)
-        pairs = [pair for batch in batches for pair in zip(*(column.to_pylist() for column in batch[:2]), strict=True)]
+        pairs = [
+            pair for batch in batches for pair in zip(batch[UNIT].to_pylist(), batch[VALUE].to_pylist(), strict=True)
+        ]
         assert sum(read_so_far) == path.stat().st_size
         return Counter(pairs)
 
@@ -199,8 +201,9 @@ def test_keys_may_be_anything(name: str, before: str) -> None:
         lines = [json.dumps(row, ensure_ascii=plain, separators=between).encode() for plain, between in ways]
         path = write(Path(folder), lines[1:], first=lines[0])
         assert name in {column.name for column in json_lines.described(File(str(path))).columns}
-        batches = json_lines.rows(File(str(path)), [Column(name, Holds.ANYTHING)])
-        assert [cell for batch in batches for cell in batch[0].to_pylist()] == [f"<{before}>"] * len(lines)
+        column = Column(name, Holds.ANYTHING)
+        batches = json_lines.rows(File(str(path)), [column])
+        assert [cell for batch in batches for cell in batch[column].to_pylist()] == [f"<{before}>"] * len(lines)
 
 
 @pytest.mark.parametrize(

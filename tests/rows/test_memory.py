@@ -75,7 +75,7 @@ def test_long_text_that_is_stored_once_is_written_out_in_pieces(type_: pa.DataTy
         assert count(pa.table({"unit": range(103), "value": texts}), ["x", "y", LONG]) == [1, 1, 100]
     column = Column("value", Holds.BYTES if pa.types.is_binary(type_) else Holds.TEXT)
     batch = pa.RecordBatch.from_arrays([texts], ["value"])
-    parts = [part for (part,) in plain_batches(batch, [column])]
+    parts = [read[column] for read in plain_batches(batch, [column])]
     assert [each for part in parts for each in part.to_pylist()] == texts.to_pylist()
     assert max(map(len, parts[:-1])) == PIECE_BYTES // len(LONG)
 
@@ -86,8 +86,8 @@ def test_long_text_in_a_file_is_written_out_in_pieces(tmp_path: Path) -> None:
     for stored, dictionary in (("once.parquet", True), ("each.parquet", False)):
         pq.write_table(table, tmp_path / stored, use_dictionary=dictionary, compression="zstd")
         batches = list(library_files.rows(File(str(tmp_path / stored)), columns))
-        assert sum(len(batch[0]) for batch in batches) == 53
-        assert max(sum(each.nbytes for each in batch) for batch in batches) < 2 * PIECE_BYTES
+        assert sum(len(batch[columns[0]]) for batch in batches) == 53
+        assert max(sum(each.nbytes for each in batch.values()) for batch in batches) < 2 * PIECE_BYTES
 
 
 @engines.deprecations

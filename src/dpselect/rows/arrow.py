@@ -197,7 +197,7 @@ def decimal_text(column: Array) -> Array:
 PIECE_BYTES = 1 << 24  # the most bytes of text written out at once, unless one row has more
 
 
-def plain_batches(batch: RecordBatch, columns: Sequence[Column]) -> Iterator[list[Array]]:
+def plain_batches(batch: RecordBatch, columns: Sequence[Column]) -> Iterator[dict[Column, Array]]:
     """Some columns of a batch, as `taken` has them, converted; at most `BATCH_ROWS` rows at a time.
 
     The text of these takes at most `PIECE_BYTES`. One that is stored once, for very many rows, could exceed all memory.
@@ -207,7 +207,7 @@ def plain_batches(batch: RecordBatch, columns: Sequence[Column]) -> Iterator[lis
         arrays = [each.slice(first, BATCH_ROWS) for each in found]
         for start, end in cuts(np.sum([_lengths(each) for each in arrays], axis=0)):
             both = zip(arrays, columns, strict=True)
-            yield [plain(array.slice(start, end - start), column.holds) for array, column in both]
+            yield {column: plain(array.slice(start, end - start), column.holds) for array, column in both}
 
 
 def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

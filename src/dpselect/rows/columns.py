@@ -98,6 +98,10 @@ class Column:
         return f"This one holds {self.holds}. {self.hint or otherwise}".strip()
 
 
+LINE = Column("", Holds.INTEGERS, each_row=True)
+"""If it is asked for, it has the numbers of lines of text, or else of rows, from 0; no source has it as a column."""
+
+
 def check_names(names: Sequence[object], *, shown: str, capitals_count: bool = True) -> None:
     """Refuse a frame without columns, or with two of the same name for its engine, or a name that is not text."""
     if not names:

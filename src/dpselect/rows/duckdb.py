@@ -9,7 +9,7 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
@@ -22,7 +22,7 @@ import numpy as np
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
 from dpselect.mechanisms.seeding import key_of_a_choice
-from dpselect.rows.arrow import BATCH_ROWS, RecordBatch, of_numpy, pa
+from dpselect.rows.arrow import BATCH_ROWS, of_numpy, pa
 from dpselect.rows.columns import Holds, Progress, TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Dialect, parts_of
 from dpselect.rows.scan import Cell, Connection, Scan, Source, literal
@@ -115,13 +115,10 @@ def _among_first(most: int, keys: Sequence[str], order: Sequence[str]) -> str:
 
 def _lots(number: int) -> Any:
     """So many numbers of 64 bits, as a stream."""
-
-    def batches() -> Iterator[RecordBatch]:
-        for begin in range(0, number, BATCH_ROWS):
-            drawn = os.urandom(8 * min(BATCH_ROWS, number - begin))
-            yield pa.RecordBatch.from_arrays([of_numpy(np.frombuffer(drawn, np.int64))], names=["lot"])
-
-    return pa.RecordBatchReader.from_batches(pa.schema([("lot", pa.int64())]), batches())
+    drawn = (os.urandom(8 * min(BATCH_ROWS, number - begin)) for begin in range(0, number, BATCH_ROWS))
+    arrays = (of_numpy(np.frombuffer(each, np.int64)) for each in drawn)
+    batches = (pa.RecordBatch.from_arrays([each], names=["lot"]) for each in arrays)
+    return pa.RecordBatchReader.from_batches(pa.schema([("lot", pa.int64())]), batches)
 
 
 Answer = TypeVar("Answer")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -21,10 +21,21 @@ from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
-from dpselect.rows.arrow import Array, pa
+from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
-from dpselect.rows.lines import COMPRESSIONS, File, Skipped, blocks_of, first_bytes, ignored, line_and_rest, opened
-from dpselect.rows.scan import LINE, Source
+from dpselect.rows.lines import (
+    COMPRESSIONS,
+    Advance,
+    Batches,
+    File,
+    Skipped,
+    blocks_of,
+    first_bytes,
+    ignored,
+    line_and_rest,
+    opened,
+)
+from dpselect.rows.scan import Source
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")
 _TEXT = ("ignore_case", "trim")
@@ -56,8 +67,7 @@ class FileKind(Enum):
 
     @property
     def reader(self) -> Any:
-        """The module that reads such files: ``described(file)`` is the file with its columns, and ``rows`` gives arrays
-        of some rows at a time, one for each column, see `lines.rows`."""
+        """The module that reads such files: ``described(file)`` is the file with its columns, ``rows`` reads them."""
         return import_module(f"dpselect.rows.{self._reader}")
 
 
@@ -315,21 +325,18 @@ class FileSource(Source):
                 read.append(line_and_rest(text, number - 1)[0])
         return read
 
-    def batches(
-        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
-    ) -> Iterator[dict[Column, Array]]:
+    def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
         """The rows of one file after another."""
         for file in self.files:
             above = {Column(name, Holds.ANYTHING): pa.scalar(value, pa.large_string()) for name, value in file.above}
             # Or nothing would say how many rows there are.
-            asked = [column for column in columns if column not in above and column != LINE] or [file.columns[0]]
+            asked = [column for column in columns if column not in above] or [file.columns[0]]
             with reading_file(self.kind, file.shown):
                 # Of a workbook a change is found while the rows are read.
                 if self.kind is not FileKind.EXCEL and file != self.kind.reader.described(file):
                     raise EOFError
-                for read in self.kind.reader.rows(file, asked, advance, skipped if LINE in columns else None):
-                    repeated = {column: pa.repeat(value, len(read[0])) for column, value in above.items()}
-                    yield dict(zip([*asked, LINE], read, strict=False)) | repeated
+                for read in self.kind.reader.rows(file, asked, advance, skipped):
+                    yield read | {each: pa.repeat(value, len(read[asked[0]])) for each, value in above.items()}
 
 
 def _together(files: Sequence[File]) -> tuple[Column, ...]:

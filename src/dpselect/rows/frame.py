@@ -15,20 +15,9 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, Shown, describe, import_extra
-from dpselect.rows.arrow import (
-    BATCH_ROWS,
-    Array,
-    RecordBatch,
-    columns_of,
-    first_of,
-    holds_of,
-    no_type,
-    pa,
-    pc,
-    plain_batches,
-)
+from dpselect.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, first_of, holds_of, no_type, pa, pc, plain_batches
 from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
-from dpselect.rows.lines import Skipped, ignored
+from dpselect.rows.lines import Advance, Batches, Skipped, ignored
 from dpselect.rows.scan import Source, quoted
 
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
@@ -80,9 +69,7 @@ class Frame(Source):
             self, "columns", tuple(replace(each, hint=self.hint_of(each)) for each in columns_of(schema))
         )
 
-    def batches(
-        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
-    ) -> Iterator[dict[Column, Array]]:
+    def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
         """See `Source`.
 
         The columns have to have the types that they had when the frame was opened: if one has another type now, a row
@@ -96,9 +83,8 @@ class Frame(Source):
                 found = {each.name: each.holds for each in columns_of(batch.schema)}
                 if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
                     raise changed(self.shown)
-                for arrays in plain_batches(batch, columns):
-                    advance(len(arrays[0]))
-                    yield dict(zip(columns, arrays, strict=True))
+                yield from plain_batches(batch, columns)
+                advance(batch.num_rows)
 
     def _reading(self) -> TranslatedErrors:
         return reading(self.shown, hint=self.hint, expected=self.expected)

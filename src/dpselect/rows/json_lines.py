@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import accumulate
@@ -33,8 +33,18 @@ from dpselect.rows.arrow import (
     true_at,
     valid_text,
 )
-from dpselect.rows.columns import Column, Holds
-from dpselect.rows.lines import LONGEST_LINE, File, Skipped, ignored, line_and_rest, opened, whole_lines
+from dpselect.rows.columns import LINE, Column, Holds
+from dpselect.rows.lines import (
+    LONGEST_LINE,
+    Advance,
+    Batches,
+    File,
+    Skipped,
+    ignored,
+    line_and_rest,
+    opened,
+    whole_lines,
+)
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
@@ -70,11 +80,10 @@ def _keys(row: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from _keys(cast("dict[str, Any]", value), f"{before}{key}.")
 
 
-def rows(
-    file: File, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped | None = None
-) -> Iterator[list[Array]]:
+def rows(file: File, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
     """Some columns of every line that can be read, as nullable text, and the numbers of the lines: see `lines.rows`."""
-    names, skipped = [column.name for column in columns], skipped or ignored
+    asked = [column for column in columns if column != LINE]
+    names = [column.name for column in asked]
     has_fields = any("." in name for name in names)  # of objects within the lines, which no easy line has
     with closing(opened(file, advance)) as text:
         for number, block in whole_lines(text, file.before + 1, skipped):
@@ -86,17 +95,18 @@ def rows(
             hard = computed("array_take", every, of_numpy(others)).to_pylist()
             for at, line in zip((number + others).tolist(), hard, strict=True):
                 if line is not None and (row := _row(line)) is not None:
-                    found.append((at, *(_cell(_under(row, name)) for name in names)))
+                    found.append((at, *(_cell(row, name) for name in names)))
                 elif line is None or line.strip(" \t\r\n"):
                     bad.append(at)
             skipped(bad)
             if others.size < easy.size:
                 joined = raw[np.repeat(easy, length)].tobytes() if others.size else block
                 cells = _easy_cells(joined, np.cumsum(length[easy]) - 1, names)
-                yield [*cells, of_numpy(number + np.flatnonzero(easy))]
+                yield {**dict(zip(asked, cells, strict=True)), LINE: of_numpy(number + np.flatnonzero(easy))}
             if found:
-                at, *cells = zip(*found, strict=True)
-                yield [*(text_array(list(each)) for each in cells), of_numpy(np.array(at))]
+                at, *texts = zip(*found, strict=True)
+                cells = [text_array(list(each)) for each in texts]
+                yield {**dict(zip(asked, cells, strict=True)), LINE: of_numpy(np.array(at))}
 
 
 def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> list[Array]:
@@ -137,7 +147,11 @@ def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> 
 
 def _row(line: str) -> dict[str, Any] | None:
     """The object in a line; None if it is to be left out. Numbers are the text as written."""
-    if _depth(line) > DEEPEST or len(line.encode().removesuffix(b"\n").removesuffix(b"\r")) > LONGEST_LINE:
+    deepest = line.count("[") + line.count("{")
+    if deepest > DEEPEST:  # so many are inside each other, at most, if the line is JSON
+        steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(each, 0) for each in _IN_QUOTES.sub("", line))
+        deepest = max(accumulate(steps, initial=0))
+    if deepest > DEEPEST or len(line.encode().removesuffix(b"\n").removesuffix(b"\r")) > LONGEST_LINE:
         return None
     try:
         row: dict[str, Any] = _READER.decode(line)
@@ -146,27 +160,14 @@ def _row(line: str) -> dict[str, Any] | None:
     return row if type(row) is dict else None
 
 
-def _depth(line: str) -> int:
-    """How many lists and objects are inside each other, at most, if the line is JSON."""
-    number = line.count("[") + line.count("{")
-    if number <= DEEPEST:
-        return number
-    steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(each, 0) for each in _IN_QUOTES.sub("", line))
-    return max(accumulate(steps, initial=0))
+def _cell(row: dict[str, Any], name: str) -> str | None:
+    """What a line has under a key, or under a key of an object in it.
 
-
-def _under(row: dict[str, Any], name: str) -> Any:
-    """What a line has under a key, or under a key of an object in it."""
-    if name in row:
-        return row[name]
-    found: Any = row
-    for key in name.split("."):
-        found = cast("dict[str, Any]", found).get(key) if type(found) is dict else None
-    return found
-
-
-def _cell(value: Any) -> str | None:
-    """Text and numbers as they are, booleans as words; all else is missing."""
+    Text and numbers as they are, booleans as words; all else is missing.
+    """
+    value: Any = row
+    for key in [name] if name in row else name.split("."):
+        value = cast("dict[str, Any]", value).get(key) if type(value) is dict else None
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else None

@@ -26,7 +26,7 @@ from dpselect.errors import InvalidDataError, Shown, import_extra
 from dpselect.rows import arrow
 from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc, plain_batches, pq, text_array
 from dpselect.rows.columns import EXACT, Column, Holds, check_names
-from dpselect.rows.lines import File, ignored
+from dpselect.rows.lines import Advance, Batches, File, Skipped, ignored
 
 _READ_BYTES = 1 << 18
 """Bytes of text read at a time if all rows were equally long; a small number, because they are not."""
@@ -49,7 +49,7 @@ _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
 Row = Mapping[int, Any]
 """Cells of a sheet by their places, from 0."""
 
-Batches = Iterator[tuple[RecordBatch, float]]
+Parts = Iterator[tuple[RecordBatch, float]]
 """Batches, and which part of the file each is."""
 
 
@@ -69,14 +69,12 @@ def described(file: File) -> File:
     return replace(file, columns=arrow.columns_of(schema), schema=schema)
 
 
-def rows(
-    file: File, columns: Sequence[Column], advance: Callable[[int], None] = ignored, *_: object
-) -> Iterator[list[Array]]:
+def rows(file: File, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
     """Some columns of every row: see `lines.rows`."""
     names, path, ending = [column.name for column in columns], file.path, _ending(file.path)
     size = os.path.getsize(path)
     if ending == ".xlsx":
-        yield from _of_sheet(file, names)
+        yield from _of_sheet(file, columns)
         return advance(size)
     if ending == ".parquet":
         batches = _of_parquet(path, columns)
@@ -97,7 +95,7 @@ def _opened(file: Any, path: str, options: Any = None) -> Any:
     return import_module("pyarrow.orc").ORCFile(file) if is_orc else pa.ipc.open_file(file, options=options)
 
 
-def _of_others(file: File, names: Sequence[str]) -> Batches:
+def _of_others(file: File, names: Sequence[str]) -> Parts:
     first = arrow.first_of(file.schema, names)
     places = sorted(file.schema.get_field_index(name) for name in first)
     with pa.OSFile(file.path) as opened:
@@ -114,7 +112,7 @@ def _of_others(file: File, names: Sequence[str]) -> Batches:
             yield batch, 1 / number
 
 
-def _of_parquet(path: str, columns: Sequence[Column]) -> Batches:
+def _of_parquet(path: str, columns: Sequence[Column]) -> Parts:
     names = [column.name for column in columns]
     metadata = pq.read_metadata(path)
     for position in range(metadata.num_row_groups):
@@ -176,7 +174,7 @@ def _type_of(name: str, about: Any) -> Any:
     return pa.timestamp("ms") if word in _SPSS_STAMPS or written.startswith(("%tc", "%-tc")) else pa.float64()
 
 
-def _of_statistics(file: File, names: Sequence[str]) -> Batches:
+def _of_statistics(file: File, names: Sequence[str]) -> Parts:
     path, about = file.path, _statistics(file.path, metadataonly=True)[1]
     encoding, types, read, start = _encoding(path, about), file.schema, BATCH_ROWS, 0
     asked = {name: name.encode(encoding).decode("latin-1") for name in names}
@@ -216,15 +214,16 @@ def _whole(numbers: Any, largest: float) -> Array:
     return pa.array(np.where(known, np.floor(numbers), 0).astype(np.int64), mask=~known)
 
 
-def _of_sheet(file: File, wanted: Sequence[str]) -> Iterator[list[Array]]:
+def _of_sheet(file: File, columns: Sequence[Column]) -> Batches:
     """Some columns of every row that is not blank, as nullable text."""
     with _sheet(file) as (names, cells):
         if tuple(names) != tuple(column.name for column in file.columns):
             raise EOFError
         while block := list(islice(cells, _SHEET_ROWS)):
             filled = [row for row in block if any(cell.value is not None for cell in row.values())]
-            places = [names[name] for name in wanted]
-            yield [text_array([_text(row[at]) if at in row else None for row in filled]) for at in places]
+            places = {column: names[column.name] for column in columns}
+            texts = {each: [_text(row[at]) if at in row else None for row in filled] for each, at in places.items()}
+            yield {column: text_array(found) for column, found in texts.items()}
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS, Format
 from dpselect.rows.arrow import Array, decoded, of_numpy, pa, parts_of, pc, valid_text
-from dpselect.rows.columns import Column, Holds, TranslatedErrors
+from dpselect.rows.columns import LINE, Column, Holds, TranslatedErrors
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """Ends of the names of compressed text files, and what each is called."""
@@ -36,7 +36,14 @@ BLOCK, START = 1 << 22, 1 << 16
 """Bytes that are read at a time, and first; of what is compressed a quarter, so that Ctrl-C is heard as soon."""
 _MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 _A_FILE, _PLAIN = Shown("<file>"), Format()
+
+Advance = Callable[[int], None]
+"""Called with the amount read since the last call."""
 Skipped = Callable[[list[int]], None]
+"""Called, where `LINE` is asked for, with the numbers of lines that are left out since the last call, blank ones aside.
+"""
+Batches = Iterator[dict[Column, Array]]
+"""Some rows at a time, with the columns asked for, at least, each of its type in `ARROW_TYPES`."""
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 _CALLED = {separator: f"{word}s" for word, separator in DELIMITER_WORDS.items()}
@@ -72,7 +79,7 @@ class File:
     schema: Any = field(default=None, compare=False)
 
 
-def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[bytes]:
+def blocks_of(path: str, advance: Advance = ignored) -> Generator[bytes]:
     """The bytes of a file, which the end of its name says to be compressed or not; the first block is a small one."""
     compression = next((name for end, name in COMPRESSIONS.items() if path.lower().endswith(end)), None)
     with open(path, "rb") as file:
@@ -89,7 +96,7 @@ def blocks_of(path: str, advance: Callable[[int], None] = ignored) -> Generator[
         advance(file.tell() - done)
 
 
-def opened(file: File, advance: Callable[[int], None] = ignored) -> Generator[bytes]:
+def opened(file: File, advance: Advance = ignored) -> Generator[bytes]:
     """The text of a file as blocks of UTF-8, without a byte order mark; UTF-16 has to have one."""
     encoding = file.declared.encoding
     with closing(blocks_of(file.path, advance)) as blocks:
@@ -222,28 +229,22 @@ def _other_delimiter(header: bytes, delimiter: str, line_breaks: str) -> str:
     return ""
 
 
-def rows(
-    file: File, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped | None = None
-) -> Iterator[list[Array]]:
-    """Some fields of every line that can be read, as nullable text; where `skipped` is given, also the lines' numbers.
-
-    All readers of files take this: `advance` is called with the number of bytes read since the last call, and `skipped`
-    with the numbers of lines, blank ones aside, that cannot be read since the last call.
-    """
+def rows(file: File, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
+    """Some fields of every line that can be read, as nullable text. Readers of all kinds of files take this."""
     declared, width, quoted = file.declared, len(file.columns), file.declared.quoted_line_breaks
-    places = [file.columns.index(column) for column in columns]
+    places = {column: file.columns.index(column) for column in columns if column != LINE}
     delimiter = ord(declared.delimiter or ",")
     with closing(opened(file, advance)) as text:
         header, rest = line_and_rest(text, declared.skip_lines, quoted=quoted)
         after = file.before + declared.skip_lines + header.count(b"\n") + 2
-        for number, block in whole_lines(rest, after, skipped or ignored, quoted=quoted):
+        for number, block in whole_lines(rest, after, skipped, quoted=quoted):
             raw = np.frombuffer(block, np.uint8)
             separators, first, bad = _fields_of_lines(raw, width, delimiter, quoted=quoted)
-            found = [_field(block, separators, first, at, last=at == width - 1) for at in places]
-            if skipped is not None:
+            found = {each: _field(block, separators, first, at, last=at == width - 1) for each, at in places.items()}
+            if LINE in columns:
                 ends = np.flatnonzero(raw == _NEWLINE)
                 skipped((number + np.searchsorted(ends, bad)).tolist())
-                found.append(of_numpy(number + np.searchsorted(ends, separators[first] + 1)))
+                found[LINE] = of_numpy(number + np.searchsorted(ends, separators[first] + 1))
             yield found
 
 
@@ -264,7 +265,14 @@ def _fields_of_lines(
     kind = raw[at]
     balanced = None
     if has_quotes:
-        separates, balanced = _outside_quotes(kind, delimiter, quoted=quoted)
+        seen = np.cumsum(kind == _QUOTE)
+        separates = (kind != _QUOTE) & (seen % 2 == 0)
+        if not quoted:  # they are counted from the start of the line, and have to be paired in it
+            ends = np.flatnonzero(kind == _NEWLINE)
+            before = np.concatenate([[0], seen[ends][:-1]])
+            inside = (seen - np.repeat(before, np.diff(ends, prepend=-1))) % 2 == 1
+            separates = (kind == _NEWLINE) | ((kind == delimiter) & ~inside)
+            balanced = (seen[ends] - before) % 2 == 0
         at, kind = at[separates], kind[separates]
     at = np.concatenate([[-1], at])
     last = np.flatnonzero(kind == _NEWLINE) + 1
@@ -274,19 +282,6 @@ def _fields_of_lines(
     keep = ~is_blank & (last - first == width) & (at[last] - at[first] - 1 <= LONGEST_LINE)
     keep = keep if balanced is None else keep & balanced
     return at, first[keep], begin[~keep & ~is_blank]
-
-
-def _outside_quotes(
-    kind: NDArray[np.uint8], delimiter: int, *, quoted: bool
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
-    """Which special bytes are separators, counting quotes from the start of the line; lines with paired quotes."""
-    seen = np.cumsum(kind == _QUOTE)
-    if quoted:
-        return (kind != _QUOTE) & (seen % 2 == 0), None
-    ends = np.flatnonzero(kind == _NEWLINE)
-    before = np.concatenate([[0], seen[ends][:-1]])
-    inside = (seen - np.repeat(before, np.diff(ends, prepend=-1))) % 2 == 1
-    return (kind == _NEWLINE) | ((kind == delimiter) & ~inside), (seen[ends] - before) % 2 == 0
 
 
 def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64], at: int, *, last: bool) -> Array:

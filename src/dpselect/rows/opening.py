@@ -23,11 +23,11 @@ from dpselect.errors import (
     typed,
 )
 from dpselect.formats import Format
-from dpselect.rows.columns import Column, Holds, TranslatedErrors, candidate_kinds, cut_off
+from dpselect.rows.columns import LINE, Column, Holds, TranslatedErrors, candidate_kinds, cut_off
 from dpselect.rows.duckdb import Embedded
 from dpselect.rows.files import FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
-from dpselect.rows.scan import LINE, Source
+from dpselect.rows.scan import Source
 from dpselect.rows.statements import Engine
 from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.candidates import Member
@@ -138,9 +138,6 @@ def _valid(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-_PUBLIC = "Candidates are public: never read them from the table that is asked."
-
-
 def candidates_from(source: object, *, column: str, kind: CandidateKind | str | None = None) -> list[Member]:
     """The different values in one column of a *public* table, in the order in which they first occur.
 
@@ -204,7 +201,8 @@ def _opened(source: Any, column: str) -> Source:
             source = renamed.select(str(place)).toArrow().rename_columns([column])
     found = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
     if found is None:
-        raise InvalidCandidatesError("source", source, "the path of a file, or a frame", _PUBLIC)
+        hint = "Candidates are public: never read them from the table that is asked."
+        raise InvalidCandidatesError("source", source, "the path of a file, or a frame", hint)
     return found
 
 

@@ -217,10 +217,6 @@ class Dialect:
     def whole(self, number: Any) -> str:  # some engines read the smallest as a number that is too large, with a minus
         return f"CAST('{number}' AS {self.types[CandidateKind.INTEGER]})"
 
-    def place(self, place: str, number: int) -> str:
-        """One of so many places, in half the bytes of a key to group by if they are enough."""
-        return f"CAST({place} AS {'INTEGER' if number <= 2**31 else 'BIGINT'})"
-
     def lot(self, columns: Sequence[str]) -> str:
         """A random text for each row, of rows that differ in the columns: a digest of a new key and of the columns.
 

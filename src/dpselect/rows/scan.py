@@ -20,8 +20,8 @@ import numpy as np
 from dpselect.errors import InvalidCandidatesError, SelectionError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.rows.arrow import ARROW_TYPES, Array, RecordBatch, computed, matches, of_numpy, pa, pc, pq
-from dpselect.rows.columns import Column, Holds, reading
-from dpselect.rows.lines import Skipped, ignored
+from dpselect.rows.columns import LINE, Column, Holds, reading
+from dpselect.rows.lines import Advance, Batches, Skipped, ignored
 from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -64,22 +64,15 @@ class Source(ABC):
     size: int = field(default=0, kw_only=True)
 
     @abstractmethod
-    def batches(
-        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
-    ) -> Iterator[dict[Column, Array]]:
-        """The rows in batches, with these columns at least, each of its type in `ARROW_TYPES`.
-
-        `advance` is called with the amount read since the last call, and `skipped`, where `LINE` is asked for, with the
-        numbers of lines that are left out since then, blank ones aside.
+    def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
+        """The rows in batches; `LINE` is one of the columns only if the rows have lines.
 
         Raises:
             SelectionError: reading failed. The message quotes no row.
         """
 
-    def numbered(
-        self, columns: Sequence[Column], advance: Callable[[int], None] = ignored, skipped: Skipped = ignored
-    ) -> Iterator[dict[Column, Array]]:
-        """The same; `LINE` may be one of the columns, whatever the source."""
+    def numbered(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
+        """The rows in batches; `LINE` may be one of the columns, whatever the source."""
         row = 0
         for read in self.batches([each for each in columns if each != LINE or self.has_lines], advance, skipped):
             if LINE in columns and not self.has_lines:
@@ -94,10 +87,6 @@ class Source(ABC):
     def lines(self, rows: Sequence[int]) -> list[bytes]:
         """What stands on some lines of text with cells, by their numbers; nothing for other sources."""
         return []
-
-
-LINE = Column("", Holds.INTEGERS, each_row=True)
-"""If it is asked for, it has the numbers of lines of text, or else of rows, from 0; no source has it as a column."""
 
 
 class Cell(NamedTuple):

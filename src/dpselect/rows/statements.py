@@ -34,7 +34,6 @@ from dpselect.summaries import (
 Found = Mapping[str, Any]  # the columns of a result as NumPy arrays; ``what`` of names as an Arrow array
 PLACE = CandidateKind.INTEGER  # the kind of a position in a public list
 _CONDITION = "condition"
-_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 MOST_PLACES = 62  # the bits of a whole number of 64 bits, >= 0, with one to spare
 _MOST_TOGETHER = 960  # places, about, that are counted by one statement: engines have a largest number of columns
@@ -134,7 +133,9 @@ class Statement:
             elif need and listed is not None:
                 place = f"CASE WHEN {need} THEN {place} END"
             if not is_condition:
-                selected.append(f"{place if listed is None else dialect.place(place, len(listed.values))} AS {name}")
+                if listed is not None:  # half the bytes of a key to group by if they are enough
+                    place = f"CAST({place} AS {'INTEGER' if len(listed.values) <= 2**31 else 'BIGINT'})"
+                selected.append(f"{place} AS {name}")
         where = f" WHERE {' AND '.join(needed)}" if needed else ""
         return self.body(dialect, f"SELECT {', '.join(selected)} FROM ({shown}) AS shown{joins}{where}")
 
@@ -272,7 +273,7 @@ def _summed(asked: Lookup, keys: Sequence[str], amount: Amount, dialect: Dialect
 
 def saturated(number: str, dialect: Dialect) -> str:
     """A sum of amounts as a whole number of 64 bits: the nearest that fits."""
-    low, high = dialect.whole(_SMALLEST), dialect.whole(_LARGEST)
+    low, high = dialect.whole(-(2**63)), dialect.whole(2**63 - 1)
     return f"CAST(GREATEST({low}, LEAST({high}, {number})) AS BIGINT)"
 
 

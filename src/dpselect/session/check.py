@@ -20,9 +20,10 @@ from dpselect.questions.counts import listed_values
 from dpselect.questions.wording import scope
 from dpselect.questions.words import counted
 from dpselect.rows.arrow import Array, pc
+from dpselect.rows.columns import LINE
 from dpselect.rows.duckdb import Connection, DuckDB, Embedded, answer, candidate_table
 from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, Within, rule
-from dpselect.rows.scan import LINE, Cell, Scan, literal
+from dpselect.rows.scan import Cell, Scan, literal
 from dpselect.rows.statements import Statement, filtered, is_interval, statement_of
 from dpselect.rows.table import as_compared, checked_progress
 from dpselect.session.advice import LONGEST, SHOWN, TEXTS, Written, advised, as_options, short
