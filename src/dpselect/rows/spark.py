@@ -8,7 +8,6 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from secrets import token_hex
 from typing import Any, ClassVar
 
 from dpselect.rows.columns import Column, Holds, Progress, changed, check_names, reading
@@ -89,19 +88,15 @@ class SparkFrame(Engine):
     def _answer(self, statement: Statement) -> Found:
         columns, cells = named_cells(statement.reads)
         session, read = self.frame.sparkSession, self._as_opened(columns)
-        mark = f"dpselect_{token_hex(8)}"  # others in this session may ask at the same time
-        try:
-            read.createOrReplaceTempView(f"{mark}_cells")
-            for name, listed in statement.tables.items():
-                types = f"place bigint, candidate {Spark.types[listed.kind]}"
-                session.createDataFrame(candidate_table(listed), types).createOrReplaceTempView(f"{mark}_{name}")
-            dialect = Spark(may_reflect=statement.reads["who"].column.holds is Holds.TEXT and _may_reflect(session))
-            front = ", ".join(f"{name} AS (SELECT * FROM {mark}_{name})" for name in statement.tables)
-            sql = f"SELECT * FROM ({statement.sql(dialect, cells, f'{mark}_cells')}) AS answer"
-            found = session.sql(f"WITH {front} {sql}" if front else sql).toArrow()
-        finally:
-            for name in ("cells", *statement.tables):
-                session.catalog.dropTempView(f"{mark}_{name}")
+        frames = {"cells": read}
+        for name, listed in statement.tables.items():
+            types = f"place bigint, candidate {Spark.types[listed.kind]}"
+            frames[name] = session.createDataFrame(candidate_table(listed), types)
+        dialect = Spark(may_reflect=statement.reads["who"].column.holds is Holds.TEXT and _may_reflect(session))
+        front = ", ".join(f"{name} AS (SELECT * FROM {{{name}}})" for name in frames)  # Spark puts a frame there
+        sql = f"SELECT * FROM ({statement.sql(dialect, cells, 'cells')}) AS answer"
+        sql = sql.replace("{", "{{").replace("}", "}}")
+        found = session.sql(f"WITH {front} {sql}", **frames).toArrow()
         return dict(zip(found.column_names, found.columns, strict=True))
 
     def _as_opened(self, names: Mapping[Column, str]) -> Any:
