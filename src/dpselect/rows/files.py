@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
-from dpselect.errors import InvalidDataError, SelectionError, Shown
+from dpselect.errors import HIDDEN, InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
 from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
@@ -145,7 +145,7 @@ _TABLES = (
 """Of each table format the sign of its log, its name, and what to give for the rows that count."""
 
 
-_SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
+_SECRETIVE = re.compile(r"@|://|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
 """Signs that a source that is no file is an address, and may contain a password."""
 _PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
 """The name of a folder with the rows that have one value in one column."""
@@ -164,7 +164,14 @@ def found(source: object) -> tuple[str, tuple[File, ...]]:
     """The files that `source` names, and what errors and ``repr`` call them together."""
     paths, text = paths_of(source), str(source)
     if paths and not isinstance(source, str | Path):
-        return f"<{len(paths)} files>", _listed([str(path) for path in paths])
+        for path in map(str, paths):
+            if "\0" in path or not os.path.isfile(path):
+                hint = "Globs are given by themselves."
+                raise InvalidDataError("source", _quoted(path), "existing files in a list of files", hint)
+        if len({_identity(str(path)) for path in paths}) < len(paths):
+            hint = "Two of them are the same file, whose rows would count twice."
+            raise InvalidDataError("source", Shown(f"<{len(paths)} files>"), "different files", hint)
+        return f"<{len(paths)} files>", tuple(File(path, Shown(repr(path))) for path in map(str, paths))
     if not paths or not text or "\0" in text:
         raise InvalidDataError("source", source, "the path of a file, a list of paths, or a glob")
     parts = _in_folder(text) if os.path.isdir(text) else dict.fromkeys(_matching_files(text), ())
@@ -175,15 +182,8 @@ def found(source: object) -> tuple[str, tuple[File, ...]]:
     return repr(text), tuple(files)
 
 
-def _listed(paths: list[str]) -> tuple[File, ...]:
-    for path in paths:
-        if "\0" in path or not os.path.isfile(path):
-            got = Shown("<text that may hold a password>" if _SECRETIVE.search(path) else repr(path))
-            raise InvalidDataError("source", got, "existing files in a list of files", "Globs are given by themselves.")
-    if len({_identity(path) for path in paths}) < len(paths):
-        hint = "Two of them are the same file, whose rows would count twice."
-        raise InvalidDataError("source", Shown(f"<{len(paths)} files>"), "different files", hint)
-    return tuple(File(path, Shown(repr(path))) for path in paths)
+def _quoted(path: str) -> Shown:
+    return Shown(HIDDEN if _SECRETIVE.search(path) else repr(path))
 
 
 def _identity(path: str) -> object:
@@ -237,20 +237,22 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
 def _matching_files(source: str) -> list[str]:
     if os.path.isfile(source):
         return [source]
-    got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
     if any(wildcard in source for wildcard in "*?["):
         files = dict[object, str]()
         for path in sorted(filter(os.path.isfile, glob.iglob(source, recursive=True))):
             files.setdefault(_identity(path), path)
         if files:
             return [*files.values()]
-        raise InvalidDataError("source", got, "a glob that matches at least one file")
-    hint = "Data is read from local files only." if "://" in source else ""
+        raise InvalidDataError("source", _quoted(source), "a glob that matches at least one file")
+    hint = ""
+    if "://" in source:
+        hint = "Data is read from local files only, and from PostgreSQL by postgresql://user@host/database; of other"
+        hint += " databases give an Ibis table (docs/engines.md)."
     if source == "-" or os.path.exists(source):
         hint = "A table is read more than once, which a pipe cannot be: write it to a file first."
     if source.startswith("~"):
         hint = "A ~ means the home folder only in a shell, without quotes; in Python use os.path.expanduser."
-    raise InvalidDataError("source", got, "an existing file", hint)
+    raise InvalidDataError("source", _quoted(source), "an existing file", hint)
 
 
 def _refuse_tables_of_formats(files: Sequence[File]) -> None:

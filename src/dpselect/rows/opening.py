@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from hashlib import sha256
@@ -33,8 +32,6 @@ from dpselect.summaries import CandidateKind, candidate_kind
 from dpselect.summaries.candidates import Member
 from dpselect.summaries.domain import CONVERSIONS, kind_of
 
-_SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
-"""The scheme of a database's URL. The rest of it may hold a password."""
 _LONGEST_NAME = 200
 
 
@@ -43,41 +40,37 @@ def open_table(
 ) -> Engine:
     """The table behind `source`, given as to `dpselect.Dataset`; only headers, footers and schemas are read."""
     library = type(source).__module__.partition(".")[0]
-    on_server, are_files = is_server(source), paths_of(source) is not None
-    if on_server or library == "pyspark":
+    if (on_server := is_server(source)) or library == "pyspark":
         if format is not None:
             format.check((), "tables on a server" if on_server else "frames of Spark")
         if memory_limit is not None:
             expected = "nothing, because Spark and servers hold their own rows and have limits of their own"
             hint = "It applies to files, to frames in memory, and to what is counted here of lazy frames."
             raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)
-    if on_server:
-        from dpselect.rows.postgres import PostgresTable
+        if on_server:
+            from dpselect.rows.postgres import PostgresTable
 
-        return PostgresTable(str(source), _checked_name(table))
-    if are_files and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
-        expected = "the path of a file, or a URL postgresql://user@host/database"
-        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
-        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
-    if table is not None:
-        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
-    if library == "pyspark":
+            return PostgresTable(str(source), _checked_name(table))
         from dpselect.rows.spark import SparkFrame
 
-        return SparkFrame(source)
-    with cut_off:
-        if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not one inside it
-            found: Source | None = of_delta(str(source))
-        else:
-            found = FileSource.at(source, format) if are_files else frame_source(source)
-    if found is not None:
+        opened: Engine = SparkFrame(source)
+    else:
+        with cut_off:
+            if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not inside it
+                found: Source | None = of_delta(str(source))
+            else:
+                found = frame_source(source) if paths_of(source) is None else FileSource.at(source, format)
+        if found is None:
+            expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
+            is_connection = library in ("psycopg", "psycopg2", "sqlalchemy")
+            hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
+            raise InvalidDataError("source", Shown(describe(source)), expected, hint)
         if format is not None and not isinstance(found, FileSource):
             format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
-        return Embedded(found, memory_limit, format)
-    expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
-    is_connection = library in ("psycopg", "psycopg2", "sqlalchemy")
-    hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
-    raise InvalidDataError("source", Shown(describe(source)), expected, hint)
+        opened = Embedded(found, memory_limit, format)
+    if table is not None:
+        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
+    return opened
 
 
 def _checked_name(table: object) -> str:
