@@ -21,20 +21,10 @@ from urllib.parse import unquote
 
 from dpselect.errors import HIDDEN, InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
+from dpselect.rows import lines
 from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
-from dpselect.rows.lines import (
-    COMPRESSIONS,
-    Advance,
-    Batches,
-    File,
-    Skipped,
-    blocks_of,
-    first_bytes,
-    ignored,
-    line_and_rest,
-    opened,
-)
+from dpselect.rows.lines import COMPRESSIONS, Advance, Batches, File, Skipped, blocks_of, first_bytes, ignored
 from dpselect.rows.scan import Source
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")
@@ -323,8 +313,8 @@ class FileSource(Source):
         """See `Source`."""
         read = list[bytes]()
         for position, number in (divmod(row, _LINES) for row in rows if self.kind.has_cells):
-            with closing(opened(self.files[position])) as text:
-                read.append(line_and_rest(text, number - 1)[0])
+            with closing(lines.opened(self.files[position])) as text:
+                read.append(lines.line_and_rest(text, number - 1)[0])
         return read
 
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:

@@ -65,9 +65,8 @@ class Frame(Source):
         with self._reading():
             schema, _ = self.now()
         check_names(schema.names, shown=self.shown)
-        object.__setattr__(
-            self, "columns", tuple(replace(each, hint=self.hint_of(each)) for each in columns_of(schema))
-        )
+        columns = tuple(replace(each, hint=self.hint_of(each)) for each in columns_of(schema))
+        object.__setattr__(self, "columns", columns)
 
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
         """See `Source`.
@@ -194,9 +193,8 @@ def of_delta(given: Any) -> Frame:
             schema, refused = pa.RecordBatchReader.from_stream(table.scan()).schema, (Holds.TEXT, Holds.NESTED)
             # No question takes this type for text, nor for structs, which are read as a whole.
             types = [no_type() if holds_of(each.type) in refused else each.type for each in schema]
-            return pa.schema(
-                list(zip(schema.names, types, strict=True))
-            ), lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
+            schema = pa.schema(list(zip(schema.names, types, strict=True)))
+            return schema, lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
         dataset = table.to_pyarrow_dataset()
         return dataset.schema, lambda names: _of_files(dataset, names, shown)
 

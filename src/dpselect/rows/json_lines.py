@@ -20,31 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError
-from dpselect.rows.arrow import (
-    Array,
-    between,
-    computed,
-    decoded,
-    matches,
-    of_numpy,
-    pa,
-    parts_of,
-    text_array,
-    true_at,
-    valid_text,
-)
+from dpselect.rows import arrow, lines
+from dpselect.rows.arrow import Array, computed, decoded, matches, of_numpy, pa, parts_of, text_array, valid_text
 from dpselect.rows.columns import LINE, Column, Holds
-from dpselect.rows.lines import (
-    LONGEST_LINE,
-    Advance,
-    Batches,
-    File,
-    Skipped,
-    ignored,
-    line_and_rest,
-    opened,
-    whole_lines,
-)
+from dpselect.rows.lines import LONGEST_LINE, Advance, Batches, File, Skipped, ignored, line_and_rest, opened
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
@@ -86,11 +65,11 @@ def rows(file: File, columns: Sequence[Column], advance: Advance = ignored, skip
     names = [column.name for column in asked]
     has_fields = any("." in name for name in names)  # of objects within the lines, which no easy line has
     with closing(opened(file, advance)) as text:
-        for number, block in whole_lines(text, file.before + 1, skipped):
+        for number, block in lines.whole_lines(text, file.before + 1, skipped):
             raw = np.frombuffer(block, np.uint8)
             offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
-            every, length = valid_text(between(block, offsets)), np.diff(offsets)
-            easy = true_at(matches(every, _EASY)) & (length <= LONGEST_LINE) & (not has_fields)
+            every, length = valid_text(arrow.between(block, offsets)), np.diff(offsets)
+            easy = arrow.true_at(matches(every, _EASY)) & (length <= LONGEST_LINE) & (not has_fields)
             others, bad, found = np.flatnonzero(~easy), list[int](), list[Any]()
             hard = computed("array_take", every, of_numpy(others)).to_pylist()
             for at, line in zip((number + others).tolist(), hard, strict=True):

@@ -305,19 +305,16 @@ def _text(cell: Any) -> str | None:
             return None
         if isinstance(value, bool):
             return "true" if value else "false"
+        if isinstance(value, int | float) and value >= 1 and _shows_dates(cell.number_format):
+            with suppress(*_UNCONVERTED):  # there may be no such date
+                found = import_module("openpyxl.utils.datetime").from_excel(value, cell.parent.parent.epoch)
+                # A part of a second may reach the next year.
+                value = (found + timedelta(microseconds=500_000)).replace(microsecond=0)
         if isinstance(value, int | float):
-            if value >= 1 and _shows_dates(cell.number_format):
-                with suppress(*_UNCONVERTED):  # there may be no such date
-                    found = import_module("openpyxl.utils.datetime").from_excel(value, cell.parent.parent.epoch)
-                    rounded = found + timedelta(microseconds=500_000)  # a part of a second may reach the next year
-                    return _moment(rounded.replace(microsecond=0))
             return str(int(value)) if abs(value) < EXACT and value == int(value) else repr(value)
-        return _moment(value) if isinstance(value, datetime) else str(value)  # some programs write dates as text
+        is_moment = isinstance(value, datetime)  # some programs write dates as text
+        return value.isoformat(" ", "seconds").removesuffix(" 00:00:00") if is_moment else str(value)
     return None
-
-
-def _moment(value: datetime) -> str:
-    return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
 
 
 @cache

@@ -10,17 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
+from dpselect import errors
 from dpselect.checks import did_you_mean
-from dpselect.errors import (
-    InvalidCandidatesError,
-    InvalidDataError,
-    InvalidParameterError,
-    Shown,
-    describe,
-    may_tell_password,
-    table_name,
-    typed,
-)
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
 from dpselect.rows.columns import LINE, Column, Holds, TranslatedErrors, candidate_kinds, cut_off
 from dpselect.rows.duckdb import Embedded
@@ -104,7 +96,7 @@ def identity_of(
     shown, named = "" if opened is None else opened.shown, dict[str, Any]()
     origin = held.origin or shown if held is not None else shown
     if is_server(source):
-        origin, named["table"] = table_name(str(source), _checked_name(table)), str(table)
+        origin, named["table"] = errors.table_name(str(source), _checked_name(table)), str(table)
     elif (paths := paths_of(source)) is not None:
         real = sorted(os.path.realpath(path) for path in paths)
         origin = real[0] if isinstance(source, str | Path) else repr(real)
@@ -119,7 +111,7 @@ def identity_of(
     if name is not None:
         if not isinstance(name, str):
             raise InvalidParameterError("source_name", name, "text")
-        if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or may_tell_password(name):
+        if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or errors.may_tell_password(name):
             expected = f"printable text of at most {_LONGEST_NAME} characters, and no address of a server"
             raise InvalidParameterError("source_name", Shown("<text>"), expected)
         named["name"] = name

@@ -10,15 +10,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
 
-from dpselect.errors import (
-    InvalidDataError,
-    MissingExtraError,
-    SelectionError,
-    Shown,
-    TableUnavailableError,
-    table_name,
-    without_password,
-)
+from dpselect import errors
+from dpselect.errors import InvalidDataError, SelectionError, Shown, TableUnavailableError, without_password
 from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds, Progress, TranslatedErrors, changed, check_names, unanswered
 from dpselect.rows.duckdb import candidate_table
@@ -132,7 +125,7 @@ class PostgresTable(Engine):
     """The table or view called `name`, or ``schema.name``, on the server at `url`; only its columns are read."""
 
     def __init__(self, url: str, name: str) -> None:
-        self.url, self.shown = url, table_name(url, name)
+        self.url, self.shown = url, errors.table_name(url, name)
         hint = "Give its name, or schema.name, without quotes, with the capitals it was created with."
         unknown = InvalidDataError("table", Shown(repr(name)), "a table with columns that this user may read", hint)
         of_bytes = InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
@@ -195,7 +188,7 @@ def _translated(connection: Any, url: str, say: Callable[[BaseException], Select
 
 @contextmanager
 def _connected(url: str) -> Generator[Any]:
-    missing = MissingExtraError("tables on PostgreSQL", "postgres")
+    missing = errors.MissingExtraError("tables on PostgreSQL", "postgres")
     said = "the server cannot be reached, or does not let this user in"
     shut = TableUnavailableError(without_password(url), said)
     with TranslatedErrors(lambda error: missing if isinstance(error, ImportError) else shut):

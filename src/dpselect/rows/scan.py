@@ -258,13 +258,10 @@ def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | 
         return array
     if kind is CandidateKind.TEXT:
         return _compared_text(array, format)
-    if column.holds is Holds.TEXT:
-        return array
-    if kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
+    if column.holds is Holds.ANYTHING and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
         return _numbers(array, format)
-    if kind is CandidateKind.DATE and (format.date_format is not None or format.as_date):
-        return _dates(array, format)
-    return array
+    is_date = column.holds is Holds.ANYTHING and kind is CandidateKind.DATE
+    return _dates(array, format) if is_date and (format.date_format is not None or format.as_date) else array
 
 
 def unit_names(text: Array) -> Array:

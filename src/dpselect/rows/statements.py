@@ -20,16 +20,7 @@ from dpselect import summaries
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Progress
 from dpselect.rows.row_rules import Amount, Condition, Dialect, Number, RowValue, Unit, Value, Within, rule, unit_rule
-from dpselect.summaries import (
-    CandidateKind,
-    CountsOf,
-    NamesOf,
-    PublicCandidates,
-    PublicCondition,
-    Scan,
-    TotalsOf,
-    ValuesIn,
-)
+from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicCondition, Scan, TotalsOf, ValuesIn
 
 Found = Mapping[str, Any]  # the columns of a result as NumPy arrays; ``what`` of names as an Arrow array
 PLACE = CandidateKind.INTEGER  # the kind of a position in a public list
@@ -212,7 +203,7 @@ def statement_of(asked: Lookup) -> Statement:
                 reads["what"] = Value(asked.column, candidates.kind, candidates)
             if (column := asked.number) is not None:
                 reads["number"] = Number(column, is_date) if between is None else Within(column, *between)
-        case NamesOf(kind, most):
+        case summaries.NamesOf(kind, most):
             reads["what"], keys, summary = Value(asked.column, kind), [*keys, "what"], names
         case TotalsOf(clip, candidates):
             reads["added"] = amount = Amount(asked.number or asked.column, clip.scale, clip.lower, clip.upper)
