@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from traceback import walk_tb
-from types import TracebackType
 
 from dpselect.checks import did_you_mean
 from dpselect.errors import FaultError, InvalidDataError, SelectionError, Shown, typed
@@ -231,9 +230,7 @@ class TranslatedErrors:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         if error is None:
             return
         fault = None if self._kinds else _our_fault(error)

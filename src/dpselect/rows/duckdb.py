@@ -183,9 +183,7 @@ def candidate_table(candidates: PublicCandidates) -> Any:
     return pa.table({"place": of_numpy(np.arange(len(values))), "candidate": listed})
 
 
-def answer(
-    scan: Scan, query: Query[Answer], *, progress: Progress | None = None, memory_limit: int | None = None
-) -> Answer:
+def answer(scan: Scan, query: Query[Answer], *, progress: Progress | None, memory_limit: int | None) -> Answer:
     """The result of `query`, run on a thread of its own so that this thread can report progress and receive Ctrl-C.
 
     The query sees the rows as the table ``rows``. Progress is reported about ten times a second. Whether rows can be

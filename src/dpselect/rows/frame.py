@@ -22,12 +22,6 @@ from dpselect.rows.scan import Source, quoted
 
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
 """What a library may hand over in place of a type."""
-_ROWS_OF_TEXT = 1 << 10
-"""At a time, from DuckDB: it returns at most 2 GiB of text together."""
-_LONGEST = 1 << 20
-"""Bytes of text in a relation. Longer text is left out; otherwise it would decide whether DuckDB can answer."""
-_PLAIN_FEATURES = frozenset({"timestampNtz"})
-"""What a reader of the files alone may leave to them."""
 _DELTA = (
     "One of its files is damaged or gone, or its log is damaged, needs a later version of deltalake, or is in a folder"
     " whose name has a % sign."
@@ -148,7 +142,7 @@ def of_relation(relation: Any) -> Frame:
             holds = [holds_of(schema.field(name).type) for name in names]
             is_long = Holds.TEXT in holds or Holds.BYTES in holds
             asked = relation.project(", ".join(map(_short, names, holds)))
-            return asked.to_arrow_reader(_ROWS_OF_TEXT if is_long else BATCH_ROWS)
+            return asked.to_arrow_reader(1 << 10 if is_long else BATCH_ROWS)  # at most 2 GiB of text together
 
         return schema, read
 
@@ -157,11 +151,12 @@ def of_relation(relation: Any) -> Frame:
 
 
 def _short(column: str, holds: Holds) -> str:
+    """A column without text beyond 1 MiB, which would otherwise decide whether DuckDB can answer."""
     name = quoted(column)
     if holds is Holds.DECIMALS:  # some have more digits than Arrow's
         return f"{name}::VARCHAR AS {name}"
     length = {Holds.TEXT: f"strlen({name}::VARCHAR)", Holds.BYTES: f"octet_length({name})"}.get(holds)
-    return name if length is None else f"CASE WHEN {length} <= {_LONGEST} THEN {name} END AS {name}"
+    return name if length is None else f"CASE WHEN {length} <= {1 << 20} THEN {name} END AS {name}"
 
 
 def of_ibis(table: Any) -> Frame:
@@ -187,7 +182,7 @@ def of_delta(given: Any) -> Frame:
 
     def now() -> Now:
         table = library.DeltaTable(Path(given).absolute()) if isinstance(given, str) else given
-        features = set(table.protocol().reader_features or ()) - _PLAIN_FEATURES
+        features = set(table.protocol().reader_features or ()) - {"timestampNtz"}  # of the files' types alone
         # Else the files that its log lists hold exactly its rows, under the names of its columns.
         if features or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
             schema, refused = pa.RecordBatchReader.from_stream(table.scan()).schema, (Holds.TEXT, Holds.NESTED)

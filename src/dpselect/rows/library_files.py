@@ -28,12 +28,6 @@ from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc,
 from dpselect.rows.columns import EXACT, Column, Holds, check_names
 from dpselect.rows.lines import Advance, Batches, File, Skipped, ignored
 
-_READ_BYTES = 1 << 18
-"""Bytes of text read at a time if all rows were equally long; a small number, because they are not."""
-_BUFFER_BYTES = 1 << 20
-"""Bytes of each column read from disk at a time; without this limit it would be a whole row group."""
-_BYTES_OF_A_REFERENCE = 8
-"""If the average text of a row takes fewer bytes than this, it is stored in a dictionary."""
 _STATISTICS = (".dta", ".sav", ".zsav")
 _STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
 """1 January 1960 and 14 October 1582, in days from 1970."""
@@ -42,8 +36,6 @@ _SPSS_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE")
 _SPSS_STAMPS = ("DATETIME", "YMDHMS")
 MOST_BYTES = 1 << 29
 """Of all parts of a workbook together, uncompressed, as its directory says, beyond which no reader goes."""
-_SHEET_ROWS = 1 << 12
-"""In a batch."""
 _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
 """What a cell of a sheet may raise, by its content alone."""
 Row = Mapping[int, Any]
@@ -126,7 +118,8 @@ def _of_parquet(path: str, columns: Sequence[Column]) -> Parts:
 
 
 def _parquet(path: str, metadata: Any, repeated: Sequence[str]) -> Any:
-    how = {"read_dictionary": list(repeated), "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+    # Of each column 1 MiB is read from disk at a time; without this limit it would be a whole row group.
+    how = {"read_dictionary": list(repeated), "pre_buffer": False, "buffer_size": 1 << 20}
     return pq.ParquetFile(path, metadata=metadata, **how)
 
 
@@ -152,10 +145,12 @@ def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], 
         chunk = group.column(place)
         if chunk.path_in_schema in sizes and chunk.physical_type == "BYTE_ARRAY":
             sizes[chunk.path_in_schema] += chunk.total_uncompressed_size
-    repeated = [name for name, size in sizes.items() if 0 < size < _BYTES_OF_A_REFERENCE * group.num_rows]
+    # If the average text of a row takes fewer bytes than a reference, it is stored in a dictionary.
+    repeated = [name for name, size in sizes.items() if 0 < size < 8 * group.num_rows]
     written_out = [name for name, size in sizes.items() if size and name not in repeated]
     size = sum(sizes[name] for name in written_out)
-    return written_out, repeated, max(1, min(BATCH_ROWS, group.num_rows * _READ_BYTES // max(1, size)))
+    # 256 KiB if all rows were equally long; a small number, because they are not.
+    return written_out, repeated, max(1, min(BATCH_ROWS, group.num_rows * (1 << 18) // max(1, size)))
 
 
 def _statistics(path: str, **how: Any) -> tuple[Any, Any]:
@@ -219,7 +214,7 @@ def _of_sheet(file: File, columns: Sequence[Column]) -> Batches:
     with _sheet(file) as (names, cells):
         if tuple(names) != tuple(column.name for column in file.columns):
             raise EOFError
-        while block := list(islice(cells, _SHEET_ROWS)):
+        while block := list(islice(cells, 1 << 12)):
             filled = [row for row in block if any(cell.value is not None for cell in row.values())]
             places = {column: names[column.name] for column in columns}
             texts = {each: [_text(row[at]) if at in row else None for row in filled] for each, at in places.items()}

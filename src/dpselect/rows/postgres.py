@@ -23,9 +23,6 @@ from dpselect.summaries import CandidateKind
 _LARGEST, _SMALLEST = sys.float_info.max, "2.4703282292062328e-324"
 """Decimals beyond the first count as it; decimals below the second are nearest to zero."""
 
-_LONGEST_NORMAL = 1 << 20
-"""Bytes. The server cannot normalize what takes a quarter of a gigabyte, and one cell may not end a question."""
-
 
 class PostgreSQL(Dialect):
     """The words of a database in UTF-8, in which a cast that does not fit is an error."""
@@ -47,7 +44,8 @@ class PostgreSQL(Dialect):
 
     def unit_text(self, cell: str) -> str:
         text = self.text(cell)
-        is_long = f"OCTET_LENGTH({text}) > {_LONGEST_NORMAL}"
+        # The server cannot normalize what takes a quarter of a gigabyte, and one cell may not end a question.
+        is_long = f"OCTET_LENGTH({text}) > {1 << 20}"
         return f"CASE WHEN {is_long} THEN TRIM(BOTH '{BLANKS}' FROM {text}) ELSE {super().unit_text(cell)} END"
 
     def whole_decimal(self, number: str) -> str:

@@ -39,9 +39,6 @@ PATTERNS = {
 }
 """How values are written in text, in the syntax that the regular expressions of all engines share."""
 
-_WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
-"""How engines write a decimal that is a whole number; zero also with an exponent."""
-
 _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 
 
@@ -194,7 +191,7 @@ class Dialect:
 
     def whole_decimal(self, number: str) -> str:
         """A decimal as a whole number of 64 bits; null if it does not fit or has a fraction."""
-        is_whole = self.matches.format(self.text(number), _WHOLE_DECIMAL)
+        is_whole = self.matches.format(self.text(number), "-?[0-9]+([.]0*)?|0E-[0-9]+")  # as engines write it
         return f"CASE WHEN {is_whole} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
 
     def compared(self, number: str, sign: str, end: int) -> str:

@@ -216,17 +216,13 @@ class Scan:
         self._done += amount
 
 
-_PATTERN = re.compile(r"[*?\[\]{}\\:]")
-"""Characters that the engine might read as a pattern or a protocol."""
-
-
 def _read_by_the_engine(files: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> tuple[str, ...]:
     """The absolute paths of Parquet files that the engine can read these columns of by itself; none: it cannot.
 
     A file that was replaced since it was opened is left to the stream, which may refuse it.
     """
     paths = tuple(os.path.abspath(path) for path, _ in files)
-    if _PATTERN.search("".join(paths)):
+    if re.search(r"[*?\[\]{}\\:]", "".join(paths)):  # which the engine might read as a pattern or a protocol
         return ()
     try:
         schemas = [pq.read_schema(path) for path in paths]
