@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from dpselect import __version__
 
@@ -157,9 +157,7 @@ def can_be_written(stream: TextIO | None) -> bool:
 def encode_anything(stream: TextIO) -> None:
     """Write characters that the stream's encoding lacks as JSON escapes, so that no answer that was charged is lost."""
 
-    def as_in_json(error: UnicodeError) -> tuple[str, int]:
-        if not isinstance(error, UnicodeEncodeError):
-            raise error
+    def as_in_json(error: Any) -> tuple[str, int]:
         import json
 
         return json.dumps(error.object[error.start : error.end])[1:-1], error.end

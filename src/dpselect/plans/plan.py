@@ -106,7 +106,6 @@ class Plan:
     memory_limit: str | int | None = None
     source_name: str | None = None
     _folder: Path = field(default=Path(), init=False)
-    _spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
         self.epsilon, self.delta = positive_epsilon(self.epsilon), delta_below_one(self.delta)
@@ -120,7 +119,7 @@ class Plan:
             raise InvalidParameterError("anchor", Shown("<an anchor>"), "the URL of a ledger together with it")
         if self.ledger is not None and not isinstance(self.ledger, Ledger):
             self.ledger = Ledger(self.ledger, anchor=self.anchor)
-        self._spending = Spending(self.ledger, self.account)
+        Spending(self.ledger, self.account)  # or neither is given
         self.neighbours = neighbouring_relation(self.neighbours)
         if isinstance(self.format, Mapping):  # else it is checked with the table
             check_keys(self.format, (each.name for each in WORDS), place="format", of="a format")
@@ -198,7 +197,7 @@ class Plan:
         asked, cost = self._settled(planner(data))
         stored, _ = self._looked_up(asked)
         answers = Answers(
-            by_name=dict(zip(asked, self._spending.answers([*asked.values()]), strict=True)),
+            by_name=dict(zip(asked, Spending(self.ledger, self.account).answers([*asked.values()]), strict=True)),
             name=self.name or "Answers",
             stored=stored,
             account=self._account(),
@@ -278,7 +277,7 @@ def in_folder(path: str, folder: Path) -> str:
     """
     scheme, separator, rest = path.partition("sqlite:///")
     if separator and not scheme:
-        return separator + (rest if os.path.isabs(rest) else str(folder / rest))
+        return separator + str(folder / rest)
     return path if "://" in path else str(folder / path)
 
 

@@ -304,7 +304,13 @@ def _release(pages: Pages, id: str) -> Release[Any]:
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
     heads, rows = release.table()
     svg, said = _drawn(pages, id, release), (*release.sentences, release.basis_missing)
-    size, only = _SIZE.search(svg or ""), only_value(release, rows)
+    size, only, interval = _SIZE.search(svg or ""), only_value(release, rows), None
+    if only is not None and release.interval is not None:
+        lower, upper = release.interval
+        low, high = wording.ends_shown(lower, upper, is_amount=QUESTIONS[release.task].is_amount)
+        number: Any = release.value if release.counts is None else release.counts
+        share = (number - lower) / (upper - lower) if upper > lower else 0.5  # where the number is, from 0 to 1
+        interval = {"lower": low, "upper": high, "share": round(share, 4)}
     return pages.shown(
         "answer.html",
         site=pages.site if asked is None else asked.form.site,
@@ -312,7 +318,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         asked=asked,
         release=release,
         only=only,
-        interval=None if only is None or release.interval is None else _interval(release, *release.interval),
+        interval=interval,
         heads=heads,
         rows=rows[:_MOST_ROWS],
         left_out=max(0, len(rows) - _MOST_ROWS),
@@ -321,14 +327,6 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         can_draw=svg is not None,
         account=pages.site.held,
     )
-
-
-def _interval(release: Release[Any], lower: float, upper: float) -> dict[str, Any]:
-    """Where a single number is in its interval, from 0 to 1, and the ends as texts."""
-    number: Any = release.value if release.counts is None else release.counts
-    low, high = wording.ends_shown(lower, upper, is_amount=QUESTIONS[release.task].is_amount)
-    share = round((number - lower) / (upper - lower), 4) if upper > lower else 0.5
-    return {"lower": low, "upper": high, "share": share}
 
 
 def _drawn(pages: Pages, id: str, release: Release[Any]) -> str | None:
