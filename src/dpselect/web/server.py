@@ -125,11 +125,6 @@ class Connection(H11Protocol):
         super().data_received(data)
         self._wait(anew=begins)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
-        super().connection_lost(exc)
-        self._wait()
-
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request; where the answer has begun already, close."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
