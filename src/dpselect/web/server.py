@@ -32,7 +32,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -293,8 +293,8 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        request = Request(scope)
-        body = self._answered_at_once(request) or await _body(request, receive)
+        request = Request(scope, receive)
+        body = self._answered_at_once(request) or await _body(request)
         if isinstance(body, Response):
             await body(scope, receive, send_guarded)
             return
@@ -330,24 +330,21 @@ class Guard:
         return None if secrets.compare_digest(held.encode(), self._cookie.encode()) else _STRANGER
 
 
-async def _body(request: Request, receive: Receive) -> bytes | Response:
+async def _body(request: Request) -> bytes | Response:
     """The whole body of a form, unless it is too long."""
     if request.method != "POST":
         return b""
-    length = request.headers.get("content-length", "0")
-    read, more = b"", True
+    length, read = request.headers.get("content-length", "0"), b""
     too_long = page(413, "Too long", f"A form has at most {MOST_BYTES:,} bytes.")
     if not length.isdecimal() or int(length) > MOST_BYTES:
         return too_long
-    while more:
-        message: Any = await receive()
-        if message["type"] != "http.request":  # the browser has gone
-            return page(400, "Not understood", "The form did not arrive.")
-        read += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(read) > MOST_BYTES:
-            return too_long
-    return read
+    with suppress(ClientDisconnect):  # the browser has gone
+        async for part in request.stream():
+            read += part
+            if len(read) > MOST_BYTES:
+                return too_long
+        return read
+    return page(400, "Not understood", "The form did not arrive.")
 
 
 def page(status: int, title: str, text: str, *, head: str = "", close: bool = False) -> HTMLResponse:
