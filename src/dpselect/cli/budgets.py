@@ -20,8 +20,6 @@ from dpselect.privacy import Neighbours
 if TYPE_CHECKING:
     from dpselect.ledger import Account, Ledger
 
-_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-
 _CHOICES = {
     "permute-and-flip": "PermuteAndFlip",
     "exponential mechanism": "ExponentialMechanism",
@@ -70,7 +68,7 @@ def plan(
         "monotonic": monotonic,
     }
     kinds = {name: getattr(dps, name) for name in _CHOICES.values()}
-    epsilons = sorted({positive_epsilon(each) for each in (_EPSILONS if epsilon is None else epsilon)})
+    epsilons = sorted({positive_epsilon(each) for each in epsilon or (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)})
     levels = {"expected_error": None, "error_bound": probability(confidence, "confidence")}
     rows: list[dict[str, Any]] = [{"epsilon": each, **{name: {} for name in kinds}} for each in epsilons]
     for name, kind in kinds.items():

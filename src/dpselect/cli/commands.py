@@ -31,7 +31,6 @@ _IS_OPTION = re.compile(r"--?[A-Za-z].*", re.DOTALL)
 """Not a number below 0. A value that begins like this is typed as ``--name=value``."""
 
 _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
-_RANGE = re.compile(r"range\((\d+), (\d+)\)")
 _SHOWN, _SHOWN_OF_AN_OPTION = 40, 60
 """Largest number of characters that messages quote of a word."""
 
@@ -258,7 +257,7 @@ def _in_sentence(names: Mapping[str, str], name: str, value: str) -> str:
     """An argument with its value in Python, as both are typed."""
     if name not in names:
         return f"{name}={value}" if value else name
-    if (ends := _RANGE.fullmatch(value)) is not None:
+    if (ends := re.fullmatch(r"range\((\d+), (\d+)\)", value)) is not None:
         value = f"{ends[1]}..{int(ends[2]) - 1}"
     plain = "" if value == "True" else value.strip("[]'").replace(", ", ",")
     return f"{names[name]} {plain.replace('_', '-') if name == 'neighbours' else plain}".rstrip()

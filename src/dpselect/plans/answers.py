@@ -36,13 +36,6 @@ Of = TypeVar("Of", covariant=True)
 _MOST_ROWS = 50
 """Of an answer in a report; the rest is in its certificate."""
 
-_RANKS = (
-    "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at most 20 of"
-    " the rows that are counted lie between the answer and the true one."
-)
-_UNCOUNTED = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
-"""What readers ask only of some answers, each once for the whole page."""
-
 ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
 
 
@@ -149,6 +142,9 @@ class Answers(OfQuestions[Release[Any]]):
             "drawn by": [*(each.mechanism for each in held), ""],
         }
         spent = {head: cells for head, cells in spent.items() if any(cells)}  # others say nothing
+        ranks = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
+        ranks += " most 20 of the rows that are counted lie between the answer and the true one."
+        number = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
         template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
         return Template(template).substitute(
             title=escape(self.name),
@@ -157,9 +153,9 @@ class Answers(OfQuestions[Release[Any]]):
             seeded="loud" * seeded,
             note=html_notes(self.note),
             answers="\n".join(_answer(name, each) for name, each in self.items()),
-            reading=html_notes(
-                _RANKS if any(each.error_unit == "ranks" for each in held) else "",
-                _UNCOUNTED if any(each.basis_missing for each in held) else "",
+            reading=html_notes(  # what readers ask only of some answers, each once for the whole page
+                ranks * any(each.error_unit == "ranks" for each in held),
+                number * any(bool(each.basis_missing) for each in held),
             ),
             spent=_table([*spent], [*zip(*spent.values(), strict=True)]),
             account=_account(self.account, held),

@@ -29,8 +29,6 @@ BUDGET_KEYS = ("share", "epsilon", "within")
 
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 
-_NAME = re.compile(r"[\w-]{1,60}")
-
 
 def described(questions: object) -> dict[str, dict[str, Any]]:
     """The questions of a plan, by name: what the table of each says, with at most one of `BUDGET_KEYS`."""
@@ -41,7 +39,7 @@ def described(questions: object) -> dict[str, dict[str, Any]]:
         raise InvalidParameterError("questions", Shown("<none>") if is_table else questions, "at least one", hint)
     found = dict[str, dict[str, Any]]()
     for name, keys in given.items():
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,60}", name):
             expected = "names of letters, digits, - and _, of at most 60 characters"
             raise InvalidParameterError("questions", typed(name), expected)
         if name.casefold() in map(str.casefold, found):
@@ -123,7 +121,8 @@ def divided(
             hint = f"The others need all of epsilon = {as_text(epsilon)}: {needs(chosen, ', ')}."
             raise InvalidParameterError(name, Shown("<nothing left>"), "a part of the plan's epsilon", hint)
         chosen |= {name: _of_part(name, questions[name], left / len(silent)) for name in silent}
-    while limit < cost(chosen) < limit * _HARDLY and any(is_free.values()):  # rounding to doubles made it too much
+    # Rounding to doubles, which adds hardly anything, may have made it too much.
+    while limit < cost(chosen) < limit * (1 + Fraction(1, 10**12)) and any(is_free.values()):
         largest = max((name for name in chosen if is_free[name]), key=lambda name: chosen[name])
         chosen[largest] = math.nextafter(chosen[largest], 0)
 
@@ -173,10 +172,6 @@ def _of_part(name: str, question: Mapping[str, Any], part: Fraction) -> float:
         hint = f"The part of this question is epsilon = {float(part)!r}."
         raise InvalidParameterError(f"questions.{name}.usable_epsilon", usable, "less than its part", hint)
     return float(part - Fraction(usable))
-
-
-_HARDLY = 1 + Fraction(1, 10**12)
-"""More than rounding adds."""
 
 
 def _reaching(name: str, question: Mapping[str, Any], planned: Planned, epsilon: float) -> float:

@@ -34,8 +34,6 @@ from dpselect.session.asking import PlainQuestions, planner, rows_of
 from dpselect.session.dataset import ASK, Dataset, DryRun, arguments_of, check_keys, planned_by
 from dpselect.session.paying import Forecast, Spending, TableQuestion
 
-_IS_RANGE = re.compile(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*")
-
 
 @contextmanager
 def _in_words_of_a_plan() -> Generator[None]:
@@ -236,7 +234,7 @@ class Plan:
             place, written = f"questions.{name}.{key}", text
             if text.startswith("@"):
                 written = "@" + in_folder(text[1:], self._folder)
-            elif not _IS_RANGE.fullmatch(text):
+            elif not re.fullmatch(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*", text):
                 expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
                 raise InvalidParameterError(place, typed(text), expected)
             try:

@@ -36,10 +36,6 @@ from dpselect.web.site import Site
 _MOST_EPSILON, _MOST_PEOPLE, _LONGEST = 1000.0, 10**12, 200_000
 """More epsilon is a slip of the hand, with factors above 10^400; and characters of one field."""
 
-_STARTS = frozenset({"step", "with_counts", "delta", "bins"})
-"""Options of a question's example that its form begins with; all others are about the example's own column."""
-_OF_EXAMPLE = re.compile(r"--([a-z-]+)(?: ([^ -]\S*))?")
-
 _PEOPLE = Argument("whole", "A public guess, never counted in the table: the accuracy depends on it.", "people", None)
 
 _ABOUT_PEOPLE = frozenset({"mean", "std", "variance", "median", "quantile", "upper_bound", "density"})
@@ -87,10 +83,12 @@ class Field:
 def fields_of(about: type[Question], site: Site) -> list[Field]:
     """The fields of a question, in the order in which they are filled in: first those that its example has."""
     free, options = about.example
-    shown = {name.replace("-", "_"): value or "on" for name, value in _OF_EXAMPLE.findall(options)}
+    named: list[tuple[str, str]] = re.findall(r"--([a-z-]+)(?: ([^ -]\S*))?", options)
+    shown = {name.replace("-", "_"): value or "on" for name, value in named}
     starts = {"people": site.people, "epsilon": "0.5"}  # somewhere it has to stand first
     starts |= dict(zip(about.positional, free.split()[2:], strict=True))  # after table and column
-    starts |= {name: shown[name] for name in _STARTS & shown.keys()}
+    # All others are about the example's own column.
+    starts |= {name: shown[name] for name in ("step", "with_counts", "delta", "bins") if name in shown}
     order = ["column", *about.positional, *shown]
     own = [each for each in arguments_of(about) if each.name != "epsilon"]
     own.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
@@ -305,9 +303,6 @@ def said_back(name: str, listed: Sequence[Any]) -> str:
     return f"{counted(length, 'value' if name == 'candidates' else name.removesuffix('s'))}: {', '.join(shown)}"
 
 
-_FILE = re.compile(r"(,? or)?,? ?@file( with one per line)?(,? or @codes\.csv:column)?")
-_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
-_GIVEN = re.compile(r"\b([a-z_]+)=([-.\w/]+)")
 _FOREIGN = re.compile(
     r"--|@|[a-z]_[a-z]|\w\(|\w=|[\[\]{}`]|docs/|\bdpselect [a-z]|\b(dps|data)\.[a-z]|"
     r"\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
@@ -323,13 +318,14 @@ def helped(text: str) -> str:
     >>> helped("Public values: 1..100, red,green, @file or @codes.csv:column. Without them, and with a --delta, x.")
     'Public values: 1..100, red,green, or one on each line. Without them, and with a delta, x.'
     """
-    said = _FILE.sub(", or one on each line", text).replace(" of COLUMN", "").replace("in COLUMN", "there")
+    file = r"(,? or)?,? ?@file( with one per line)?(,? or @codes\.csv:column)?"
+    said = re.sub(file, ", or one on each line", text).replace(" of COLUMN", "").replace("in COLUMN", "there")
     return options_in_words(said)
 
 
 def options_in_words(text: str) -> str:
     """A text with the labels of fields in place of options of a command."""
-    return _OPTION.sub(lambda found: label(found[1].replace("-", "_")), text)
+    return re.sub("--([a-z]+(?:-[a-z]+)*)", lambda found: label(found[1].replace("-", "_")), text)
 
 
 def in_two(text: str) -> tuple[str, str]:
@@ -359,4 +355,4 @@ def error_in_words(error: SelectionError) -> str:
             first = "This cannot be used here."
         return " ".join((first + end, *(each for each in more if not _FOREIGN.search(each))))
     said = error.what if isinstance(error, LedgerError) else str(error)
-    return _GIVEN.sub(r"\1 \2", f"{said[:1].upper()}{said[1:]}".rstrip(".") + ".")
+    return re.sub(r"\b([a-z_]+)=([-.\w/]+)", r"\1 \2", f"{said[:1].upper()}{said[1:]}".rstrip(".") + ".")

@@ -234,10 +234,6 @@ _PAGES.globals.update(accuracy_of=accuracy_of, budget_of=budget_of)
 _PAGES.filters.update(as_text=as_text, left=left_shown, in_words=wording.in_words)
 _PAGES.filters.update(label_of=label, options_in_words=options_in_words)
 
-_SIZE = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"')
-_COUNTED = "0.05 as epsilon for the number of people, under More,"
-"""In place of `wording.TO_COUNT_UNITS`, which is Python."""
-
 _MOST_ENTRIES, _MOST_ROWS = 100, 200
 """Of a history and of an answer on a page; ``dpselect ledger history`` and the table to download have all."""
 
@@ -304,7 +300,9 @@ def _release(pages: Pages, id: str) -> Release[Any]:
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
     heads, rows = release.table()
     svg, said = _drawn(pages, id, release), (*release.sentences, release.basis_missing)
-    size, only, interval = _SIZE.search(svg or ""), only_value(release, rows), None
+    size = re.search(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"', svg or "")
+    in_words = "0.05 as epsilon for the number of people, under More,"  # which `TO_COUNT_UNITS` says in Python
+    only, interval = only_value(release, rows), None
     if only is not None and release.interval is not None:
         lower, upper = release.interval
         low, high = wording.ends_shown(lower, upper, is_amount=QUESTIONS[release.task].is_amount)
@@ -322,7 +320,7 @@ def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | N
         heads=heads,
         rows=rows[:_MOST_ROWS],
         left_out=max(0, len(rows) - _MOST_ROWS),
-        sentences=[each.replace(wording.TO_COUNT_UNITS, _COUNTED) for each in said if each],
+        sentences=[each.replace(wording.TO_COUNT_UNITS, in_words) for each in said if each],
         size=None if size is None else [round(float(each)) for each in size.groups()],
         can_draw=svg is not None,
         account=pages.site.held,
