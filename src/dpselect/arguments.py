@@ -338,24 +338,18 @@ MaxGroups = Annotated[int, "whole", _SAID["MaxGroups"]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Besides:
-    """What can be given with every question, besides its own arguments."""
+    """What every question takes besides its own arguments; the last four, of which rows: see `dpselect.Dataset.by`."""
 
     usable_epsilon: UsableEpsilon = None
     request: Request = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _View:
-    """Of which rows a question is answered; see `dpselect.Dataset.by`."""
-
     where: Where = None
     by: By = None
     groups: Groups = None
     max_groups_per_unit: MaxGroups = 1
 
 
-OF_EVERY_QUESTION = arguments_of(_Besides)
-OF_VIEWS = arguments_of(_View)
+_BESIDES = arguments_of(_Besides)
+OF_EVERY_QUESTION, OF_VIEWS = _BESIDES[:2], _BESIDES[2:]
 
 TYPES = {
     name: Argument(

@@ -233,16 +233,13 @@ def _whole_or_double(value: object, name: str, *, expected: str) -> int | float:
         raise InvalidParameterError(name, value, expected, "From 2^52 on, they have to be whole numbers.")
     if exact == (nearest := float(exact)):
         return nearest
-    if abs(exact) >= 10**_MOST_DIGITS:
-        raise InvalidParameterError(name, value, expected, f"Whole numbers may have {_MOST_DIGITS} digits.")
+    if abs(exact) >= 10**37:  # engines have no larger whole numbers
+        raise InvalidParameterError(name, value, expected, "Whole numbers may have 37 digits.")
     return int(exact)
 
 
 _FIRST_WHOLE = 2**52
 """From here on, all doubles are whole numbers."""
-
-_MOST_DIGITS = 37
-"""Engines have no larger whole numbers."""
 
 
 def double_holds(exact: Fraction) -> bool:
@@ -269,7 +266,6 @@ def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
     >>> decimal_fraction(0.1, "step", expected="a number")
     Fraction(1, 10)
     """
-    exact = None
     if isinstance(value, float):
         exact = Fraction(repr(float(value))) if math.isfinite(value) else None
     elif isinstance(value, Decimal):
@@ -403,8 +399,7 @@ OTHER_WORDS = {
 }
 """Arguments, questions and commands, each with what pandas, SQL, OpenDP or another question here calls it."""
 
-LONGEST_WORD = 100
-"""A longer one is compared with no name: that takes the square of its length."""
+LONGEST_WORD = 100  # a longer one is compared with no name: that takes the square of its length
 
 
 def words_meant(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> list[str]:

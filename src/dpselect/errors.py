@@ -335,9 +335,6 @@ _PLAIN = re.compile(
 UNKNOWN = "postgresql://..."
 HIDDEN = "<text that may hold a password>"
 
-_LONG = 1000
-"""Of a longer text the scheme stays, as to look for it takes the square of the length: too much is hidden then."""
-
 _KEYWORD = re.compile(r"(?:pass(?:w(?:or)?d|phrase|file)|pwd)\s*=", re.IGNORECASE)
 _SCHEME = re.compile(r"\W*(?:\w[\w+.-]*://|[A-Za-z]:\\)")  # or a drive of Windows
 _PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
@@ -382,7 +379,8 @@ def may_tell_password(text: str) -> bool:
     >>> [may_tell_password(each) for each in ("postgresql://ann@db:5433/shop", "ann@example.org", r"C:\ann@db\x.db")]
     [False, False, False]
     """
-    rest = text if len(text) > _LONG else _SCHEME.sub("", text, count=1)
+    # Of a long text the scheme stays, as to look for it takes the square of the length: too much is hidden then.
+    rest = text if len(text) > 1000 else _SCHEME.sub("", text, count=1)
     return _KEYWORD.search(text) is not None or 0 <= rest.find(":") < rest.rfind("@")
 
 

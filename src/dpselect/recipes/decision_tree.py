@@ -30,12 +30,9 @@ from dpselect.privacy import Neighbours
 Counts = NDArray[np.int64]
 Criterion = Literal["max", "gini", "entropy"]
 
-_DEEPEST = 12
 _UNIT = 1 << 16
 _MOST_SQUARED = math.isqrt((1 << 63) - 1)
 """Rows of a child whose square is within 64 bits: three thousand million. Beyond, Python's whole numbers are used."""
-_MOST_ROWS = 1 << 24
-"""Of the bound on rows of the entropy, whose table of as many entries is kept in memory."""
 
 
 Selection = Literal["auto", "permute_and_flip", "exponential"]
@@ -58,10 +55,6 @@ class Recipe(MechanismValue):
         delta, is_open = delta_below_one(self.delta), self.selection == "auto"
         kind = recommend(count, delta, epsilon=epsilon) if is_open else kinds[self.selection]
         self._set(selecting=calibrate(kind, count=count, epsilon=epsilon, delta=delta, **scores))
-
-
-EXPECTED_SIZES = "the number of values of each attribute, such as (2, 3)"
-"""What errors say of the `sizes` of recipes."""
 
 
 def array_of(given: object, name: str, *, kinds: str, shape: tuple[int | None, ...], expected: str) -> NDArray[Any]:
@@ -153,7 +146,7 @@ class Entropy:
     _table: Counts = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        most = positive_count(self.most_rows, "most_rows", at_most=_MOST_ROWS)
+        most = positive_count(self.most_rows, "most_rows", at_most=1 << 24)  # as many entries are kept in memory
         if most < 2:
             raise InvalidParameterError("most_rows", most, "at least 2")
         below = np.arange(1.0, most)
@@ -225,7 +218,7 @@ class DecisionTree(Recipe):
         bins = positive_counts(self.bins, "bins", at_most=1 << 20, expected="the number of bins of each feature")
         if not any(each > 1 for each in bins):
             raise InvalidParameterError("bins", Shown(f"<{len(bins)} features>"), "a feature with two bins or more")
-        depth = positive_count(self.depth, "depth", at_most=_DEEPEST)
+        depth = positive_count(self.depth, "depth", at_most=12)
         one_of(self.criterion, "criterion", get_args(Criterion))
         if self.criterion == "entropy" and self.most_rows is None:
             raise InvalidParameterError("most_rows", None, "a public bound on the number of rows, for the entropy")

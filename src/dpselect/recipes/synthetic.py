@@ -30,11 +30,12 @@ from dpselect.checks import (
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.recipes.decision_tree import EXPECTED_SIZES, Recipe, array_of, codes_within
+from dpselect.recipes.decision_tree import Recipe, array_of, codes_within
 
 Counts = NDArray[np.int64]
 ParentScore = Literal["mutual_information", "F", "R"]
 
+_SIZES = "the number of values of each attribute, such as (2, 3)"
 _UNIT = 1 << 16
 """Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
 _PASSES = 20
@@ -125,7 +126,17 @@ class MWEM(Rounds):
             InvalidDataError: other shapes or types, or counts below 0. Nothing is drawn then. Large counts are no
                 error: a query counts 2^46 rows at most.
         """
-        held, asked = _checked(counts, queries)
+        expected = "whole numbers >= 0, one for each cell"
+        held = array_of(counts, "counts", kinds="iu", shape=(None,), expected=expected)
+        if held.size == 0 or (held.dtype.kind == "i" and (held < 0).any()):
+            raise InvalidDataError("counts", Shown("<a negative one among them>" if held.size else "<none>"), expected)
+        expected = f"booleans of shape (queries, {held.size})"
+        asked = array_of(queries, "queries", kinds="b", shape=(None, held.size), expected=expected)
+        if not len(asked):
+            raise InvalidDataError("queries", Shown("<none>"), expected)
+        # A number that is cut off changes by no more than before, so the sensitivity stays; and no sum leaves 64 bits.
+        most = np.uint64(min(_MOST_COUNTED, _FARTHEST // held.size))
+        held = np.minimum(held.astype(np.uint64), most).astype(np.int64)
         total, answers = (np.minimum(cells @ held, _MOST_COUNTED) for cells in (np.ones(held.size, bool), asked))
         if self.totalling is not None:
             total = self.totalling.draw(int(total))
@@ -162,20 +173,6 @@ def _reweighed(
     return weights
 
 
-def _checked(counts: object, queries: object) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    expected = "whole numbers >= 0, one for each cell"
-    held = array_of(counts, "counts", kinds="iu", shape=(None,), expected=expected)
-    if held.size == 0 or (held.dtype.kind == "i" and (held < 0).any()):
-        raise InvalidDataError("counts", Shown("<a negative one among them>" if held.size else "<none>"), expected)
-    asked_for = f"booleans of shape (queries, {held.size})"
-    asked = array_of(queries, "queries", kinds="b", shape=(None, held.size), expected=asked_for)
-    if not len(asked):
-        raise InvalidDataError("queries", Shown("<none>"), asked_for)
-    # A number that is cut off changes by no more than before, so the sensitivity stays; and no sum leaves 64 bits.
-    most = np.uint64(min(_MOST_COUNTED, _FARTHEST // held.size))
-    return np.minimum(held.astype(np.uint64), most).astype(np.int64), asked
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdaptiveMarginals(Rounds):
     """In each round selects the marginal with the largest error, measures it, and fits the distribution to all.
@@ -208,9 +205,9 @@ class AdaptiveMarginals(Rounds):
 
     def __post_init__(self) -> None:
         Rounds.__post_init__(self)
-        sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=EXPECTED_SIZES)
+        sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=_SIZES)
         if not sizes:
-            raise InvalidParameterError("sizes", Shown("<0 of them>"), EXPECTED_SIZES)
+            raise InvalidParameterError("sizes", Shown("<0 of them>"), _SIZES)
         if math.prod(sizes) > _MOST_CELLS:
             raise InvalidParameterError("sizes", Shown("<a large product>"), f"at most {_MOST_CELLS:,} cells in all")
         marginals = _checked_marginals(self.marginals, len(sizes))
@@ -385,7 +382,7 @@ class ParentChoice(Recipe):
 
     def __post_init__(self) -> None:
         Recipe.__post_init__(self)
-        sizes = positive_counts(self.sizes, "sizes", at_most=1 << 16, expected=EXPECTED_SIZES)
+        sizes = positive_counts(self.sizes, "sizes", at_most=1 << 16, expected=_SIZES)
         if len(sizes) < 2:
             raise InvalidParameterError("sizes", Shown(f"<{len(sizes)} attributes>"), "at least two attributes")
         rows = positive_count(self.rows, "rows", at_most=1 << 24)

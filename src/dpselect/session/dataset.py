@@ -296,18 +296,15 @@ def reply(data: Any, method: str, given: Mapping[str, Any]) -> Any:
 def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> Any:
     """The reply of `data` to the question, whose pairs may be lists; errors name the `place` and the key."""
     known = arguments_of(method)
+    own = dict(given)
+    for name, value in given.items():  # of what a file can write: pairs are lists there, and days may have a time
+        if words_of(known[name].kind) == 2 and isinstance(value, list):
+            own[name] = tuple(cast("list[object]", value))
+        elif isinstance(value, datetime) and (value.hour, value.minute, value.second) == (0, 0, 0):
+            own[name] = value.date()
     try:
-        return reply(data, method, {name: _as_argument(known[name], value) for name, value in given.items()})
+        return reply(data, method, own)
     except InvalidParameterError as error:
         if error.name not in known:
             raise
         raise type(error)(f"{place}.{error.name}", error.got, error.expected, error.hint) from None
-
-
-def _as_argument(argument: Argument, value: Any) -> Any:
-    """Of what a file can write: pairs are lists there, and days may have a time."""
-    if words_of(argument.kind) == 2 and isinstance(value, list):
-        return tuple(cast("list[object]", value))
-    if isinstance(value, datetime):
-        return value.date() if (value.hour, value.minute, value.second) == (0, 0, 0) else value
-    return value

@@ -8,6 +8,7 @@ objects, has no type: each object is read alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
 from math import inf
@@ -28,7 +29,6 @@ from dpselect.rows.scan import Source
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 LABELS = "one label for each row: y should be a 1d array"
-_MASKED: Any = ma.MaskedArray
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
 
 _NUMBERS = frozenset(
@@ -78,7 +78,14 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
     known = {label: place for place, label in enumerate(classes)}
     if isinstance(labels, list):
         return np.fromiter((place_of_object(label, known) for label in labels), np.int64, rows)
-    holds = _check_labels(labels, classes)
+    (column,) = labels.columns
+    holds = column.holds
+    if holds is not Holds.TEXT and holds not in _NUMBERS:
+        raise InvalidDataError("y", Shown(f"<{holds}>"), "numbers or text", column.hint)
+    if holds is not Holds.NOTHING and (holds is Holds.TEXT) != isinstance(classes[0], str):
+        hint = f"Labels and classes have to be both text or both numbers; nothing is converted. {column.hint}".strip()
+        got = Shown("<text>" if holds is Holds.TEXT else "<numbers>")
+        raise InvalidDataError("y", got, "labels like the classes", hint)
     return _read(labels, lambda array: _places(array, holds, known), np.int64)
 
 
@@ -142,28 +149,12 @@ def only(label: object) -> object:
 
 def array_of(given: Any, name: str, *, expected: str = "an array, a data frame or a list of rows") -> NDArray[Any]:
     """An array with the type and the mask of `given`."""
-    if isinstance(given, _MASKED):
+    if isinstance(given, cast("Any", ma.MaskedArray)):
         return given
-    foreign = hasattr(given, "__dataframe__") or not (hasattr(given, "dtype") or hasattr(given, "__array__"))
-    if not foreign:
-        try:
+    if not hasattr(given, "__dataframe__") and (hasattr(given, "dtype") or hasattr(given, "__array__")):
+        with suppress(Exception):  # it may run code that is not ours; what it says may quote a row
             return np.asarray(given)
-        except Exception:  # noqa: BLE001 - it may run code that is not ours; what it says may quote a row
-            foreign = True
     raise InvalidDataError(name, Shown(describe(given)), expected)
-
-
-def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:
-    """What the labels hold, if values of this type could equal one of the classes."""
-    (column,) = labels.columns
-    holds = column.holds
-    if holds is not Holds.TEXT and holds not in _NUMBERS:
-        raise InvalidDataError("y", Shown(f"<{holds}>"), "numbers or text", column.hint)
-    if holds is not Holds.NOTHING and (holds is Holds.TEXT) != isinstance(classes[0], str):
-        hint = f"Labels and classes have to be both text or both numbers; nothing is converted. {column.hint}".strip()
-        got = Shown("<text>" if holds is Holds.TEXT else "<numbers>")
-        raise InvalidDataError("y", got, "labels like the classes", hint)
-    return holds
 
 
 def _read(source: Source, of: Callable[[Array], NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
