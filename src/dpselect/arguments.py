@@ -222,9 +222,11 @@ IN_PYTHON = {
 """How lists are typed in a shell, and what Python takes instead."""
 
 _OF_DATES = "Of dates: the first and the last date, such as 2026-01-01 2026-12-31; --step is in days, by default 1."
+_CLAMPED = "Public, never taken from the column; values beyond a bound count as that bound."
+_STEP = "Default: 1 if the column's type is an integer type (CSV has no types)"
 _SAID = explanations(f"""
-Candidates: Public values to choose from, whether or not they occur, never read from the column: {_LIST}. Without a
-    list use values, or top-k with a --delta.
+Candidates: Public values to choose from, whether or not they occur, never read from the column: {_LIST}. Without a list
+    use values, or top-k with a --delta.
 CandidatesToCount: Public values to count, whether or not they occur, never read from the column: {_LIST}. Or give
     --bins. Without a list use values, or top-k with a --delta.
 CandidatesIfAny: Public values to choose from, never read from the column: {_LIST}. Without them, and with a --delta
@@ -232,39 +234,35 @@ CandidatesIfAny: Public values to choose from, never read from the column: {_LIS
 WithCounts: Also release how many units have each answer, with noise. If the counts do not come at no cost, half of
     --epsilon selects and half counts.
 MaxValues: Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is
-    small, noise is added once to all counts: far less noise, and the counts come with the answer. Default: any
-    number; for top-k without candidates, 1.
+    small, noise is added once to all counts: far less noise, and the counts come with the answer. Default: any number;
+    for top-k without candidates, 1.
 MaxValuesCounted: Number of values for which one unit counts. If a unit has more, this many are chosen at random. The
     larger it is, the more noise there is; without a list, values then need more units to be named.
-Delta: Probability with which the guarantee may fail. Choose it far below one over the number of units, such as 1e-6
-    for up to about 10,000 units.
+Delta: Probability with which the guarantee may fail. Choose it far below one over the number of units, such as 1e-6 for
+    up to about 10,000 units.
 DeltaIfLess: Probability with which the guarantee may fail, such as 1e-6 for up to about 10,000 units. Above 0, the
     counts get Gaussian noise if its error is smaller, and selecting many values takes less noise.
 Kind: How unknown values are read. Default: the column's type; in CSV and JSON lines, text.
 ValuesIfAny: Count units with one of these values of COLUMN: {_LIST}.
 Between: Count units with a number in COLUMN that is not below the first and not above the second.
-Bounds: Smallest and largest possible value. Public, never taken from the column; values beyond a bound count as that
-    bound. If none is known, ask for an upper bound first.
-QuantileBounds: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
-    as that bound. {_OF_DATES}
-BoundsIfKnown: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
-    as that bound. {_OF_DATES} Without them, --lower is the smallest, and answers that grow apart are tested in order,
-    with a larger error.
+Bounds: Smallest and largest possible value. {_CLAMPED} If none is known, ask for an upper bound first.
+BoundsIfKnown: Smallest and largest possible answer. {_CLAMPED} {_OF_DATES} Without them, --lower is the smallest, and
+    answers that grow apart are tested in order, with a larger error.
 LowerIfUnbounded: Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default:
     0.
-Step: Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide
-    the distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).
+Step: Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide the
+    distance between the bounds. {_STEP}.
 FineStep: Values are rounded to multiples of this above the lower bound; it has to divide the distance between the
-    bounds. Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance.
+    bounds. {_STEP}, else a millionth of the distance.
 SmallestStep: Smallest distance between possible answers, such as 1 for ages in years; far from --lower they are 1% of
-    the distance from it apart. Default: 1 if the column's type is an integer type (CSV has no types).
-Continuous: Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two
-    are equal; there is no error bound.
+    the distance from it apart. {_STEP}.
+Continuous: Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two are
+    equal; there is no error bound.
 MaxRows: Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.
 Quantiles: joint draws all quantiles at once. halving draws the middle one first, then the others on each side; it is
     better for very many levels.
-BinBounds: Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to
-    the outer bins. If no end is known, ask for an upper bound first.
+BinBounds: Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to the
+    outer bins. If no end is known, ask for an upper bound first.
 EdgesIfAny: Where bins of a column of numbers begin, and the last one ends: public numbers{_LEVELS}.
 Clip: Smallest and largest amount that one unit may add; public. The noise grows with it. If none is known, ask for an
     upper bound first.
@@ -303,7 +301,7 @@ Between = Annotated[tuple[float, float] | None, "bounds", _SAID["Between"]]
 
 Bounds = Annotated[tuple[float, float], "bounds", _SAID["Bounds"]]
 Ends = tuple[float, float] | tuple[date | str, date | str]
-QuantileBounds = Annotated[Ends, "numbers or dates", _SAID["QuantileBounds"]]
+QuantileBounds = Annotated[Ends, "numbers or dates", f"Smallest and largest possible answer. {_CLAMPED} {_OF_DATES}"]
 BoundsIfKnown = Annotated[Ends | None, "numbers or dates", _SAID["BoundsIfKnown"]]
 Lower = Annotated[Exact, "exact", "Smallest possible answer. Public; smaller values count as this."]
 LowerIfUnbounded = Annotated[Exact | None, "exact", _SAID["LowerIfUnbounded"]]
