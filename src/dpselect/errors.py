@@ -11,20 +11,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 
 class SelectionError(Exception):
     """Base of all errors of this package: ``except dpselect.SelectionError`` catches them all."""
 
-    # Facts of one are fields, and given in order: what Python itself keeps of these in `args` is pickled.
-    _says: ClassVar[str] = ""
+
+@dataclass_transform(eq_default=False)
+class _FactsError(SelectionError):
+    """An error whose facts are fields, given in order: what Python itself keeps of these in `args` is pickled."""
+
+    _says: ClassVar[str]
 
     def __init_subclass__(cls, *, says: str = "") -> None:
         cls._says = says or cls._says
+        dataclass(eq=False, repr=False)(cls)
 
     def __str__(self) -> str:
-        return self._says.format_map(vars(self)) if self._says else super().__str__()
+        return self._says.format_map(vars(self))
 
 
 class InvalidParameterError(SelectionError, ValueError):
@@ -78,16 +83,14 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format that its name implies."""
 
 
-@dataclass(eq=False, repr=False)
-class TableUnavailableError(SelectionError, says="table at {source}: {what}"):
+class TableUnavailableError(_FactsError, says="table at {source}: {what}"):
     """There is no such server, no permission, or the connection broke before the answer arrived; nothing was drawn."""
 
     source: str
     what: str
 
 
-@dataclass(eq=False, repr=False)
-class FaultError(SelectionError, says="this is a bug in dpselect, please report it: {kind} in {place}"):
+class FaultError(_FactsError, says="this is a bug in dpselect, please report it: {kind} in {place}"):
     """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause."""
 
     kind: str
@@ -98,9 +101,8 @@ class InvalidEventError(InvalidParameterError):
     """A stored event cannot be read: an unknown kind or version, a missing or extra field, or a changed number."""
 
 
-@dataclass(eq=False, repr=False)
 class LimitExceededError(
-    SelectionError,
+    _FactsError,
     says="the event does not fit within epsilon = {epsilon!r}, delta = {delta!r}; the epsilons spent so far add up to"
     " {spent!r}",
 ):
@@ -115,16 +117,14 @@ class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of so many scores, or for so many answers; nothing was drawn."""
 
 
-@dataclass(eq=False, repr=False)
-class StreamEndedError(SelectionError, says="{what}: begin another one, and charge it anew"):
+class StreamEndedError(_FactsError, says="{what}: begin another one, and charge it anew"):
     """A stream of questions may not answer any more; nothing was drawn. Another stream has to be paid for anew."""
 
     what: str
 
 
-@dataclass(eq=False, repr=False)
 class MissingExtraError(
-    SelectionError,
+    _FactsError,
     ImportError,
     says="{what}: this needs the extra {extra!r}; in a checkout of dpselect: pip install '.[{extra}]'",
 ):
@@ -167,8 +167,7 @@ def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
     return InvalidCertificateError("certificate", Shown(f"<{field}>"), expected, hint)
 
 
-@dataclass(eq=False, repr=False)
-class LedgerError(SelectionError, says="ledger {ledger}: {what}"):
+class LedgerError(_FactsError, says="ledger {ledger}: {what}"):
     """Base of all ledger errors that are not caused by an argument.
 
     Messages name the ledger without its password, and no answer.
@@ -178,7 +177,6 @@ class LedgerError(SelectionError, says="ledger {ledger}: {what}"):
     what: str
 
 
-@dataclass(eq=False, repr=False)
 class ChargeRefusedError(LedgerError):
     """The account does not have enough left; nothing was charged and nothing drawn.
 
@@ -221,7 +219,6 @@ class LedgerForkedError(LedgerError):
     """An entry differs from what an anchor or a receipt shows: two copies diverged, or the ledger was rewritten."""
 
 
-@dataclass(eq=False, repr=False)
 class AnchorError(LedgerError, says="anchor {ledger}: {what}"):
     """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
@@ -237,9 +234,8 @@ class AnchorUnavailableError(AnchorError):
     """An anchor cannot be read or written at this moment: its lock is held, the disk failed, or files ran out."""
 
 
-@dataclass(eq=False, repr=False)
 class AnswerLostError(
-    SelectionError,
+    _FactsError,
     says="charged as entry {sequence} of account {account!r}, but no answer was shown, and the charge stands. {why}",
 ):
     """Something failed after the charge: no answer was shown, and the charge stands.

@@ -5,14 +5,11 @@ The rest of the package does not import it.
 ``docs/sklearn.md`` describes how to use it, and which of scikit-learn's own checks do not apply.
 """
 
-from dpselect.errors import MissingExtraError
+from dpselect.errors import import_extra
 
-try:
-    import sklearn as _installed  # noqa: F401  # pyright: ignore
-except ImportError as missing:
-    raise MissingExtraError("estimators for scikit-learn", "sklearn") from missing
+import_extra("sklearn", "estimators for scikit-learn", "sklearn")
 
-from dpselect.sklearn.estimators import PrivateSelectKBest, PrivateTreeClassifier
-from dpselect.sklearn.search import PrivateSearchCV
+from dpselect.sklearn.estimators import PrivateSelectKBest, PrivateTreeClassifier  # noqa: E402
+from dpselect.sklearn.search import PrivateSearchCV  # noqa: E402
 
 __all__ = ["PrivateSearchCV", "PrivateSelectKBest", "PrivateTreeClassifier"]

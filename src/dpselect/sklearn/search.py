@@ -28,7 +28,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpselect.accounting import Event, Run
-from dpselect.checks import fraction_up, number_within, positive_count, positive_epsilon
+from dpselect.checks import fraction_up, function, number_within, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.mechanisms import BestOfRuns, GeometricMechanism
 from dpselect.mechanisms.best_of_runs import is_generator
@@ -142,8 +142,8 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
                 each row is a unit of its own.
         """
         plan, relation = self.plan(), neighbouring_relation(self.neighbours)
-        if self.scoring is not None and not callable(self.scoring):
-            raise InvalidParameterError("scoring", self.scoring, "a function of the estimator, X and y, or None")
+        if self.scoring is not None:
+            function(self.scoring, "scoring", expected="a function of the estimator, X and y, or None")
         most = positive_count(self.max_rows_per_unit, "max_rows_per_unit", at_most=2**20)
         share = number_within(self.scoring_share, "scoring_share", 0.01, 0.5, "a number from 0.01 to 0.5")
         if groups is not None and relation is Neighbours.REPLACE_ONE:
