@@ -49,7 +49,17 @@ def checked_labels(y: Any, *, rows: int) -> Any:
     if isinstance(require_labels(y), (list, tuple)):
         labels: Any = [only(label) for label in cast("Sequence[object]", y)]
     else:
-        labels = _one_column(y if hasattr(y, "shape") else array_of(y, "y", expected=LABELS))
+        labels = y if hasattr(y, "shape") else array_of(y, "y", expected=LABELS)
+        shape, is_sparse = tuple(labels.shape), hasattr(labels, "tocsr")
+        if is_sparse or not shape or shape[1:] not in ((), (1,)):
+            raise InvalidDataError("y", Shown("<sparse>" if is_sparse else f"<{len(shape)} dimensions>"), LABELS)
+        if len(shape) == 2:
+            said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
+            warnings.warn(said, DataConversionWarning, stacklevel=3)
+            labels = labels.iloc[:, 0] if hasattr(labels, "iloc") else np.asanyarray(labels).reshape(-1)
+        elif not hasattr(labels, "iloc") and isinstance(getattr(labels, "dtype", None), np.dtype):
+            # An index of pandas is changed by nobody, but the objects in it could be.
+            labels = np.asanyarray(labels)
     if _checked(labels, "y") != rows:
         raise InvalidDataError("y", Shown("<another length>"), "one label for each row of X")
     return labels
@@ -113,20 +123,6 @@ def _checked(given: Any, name: str) -> int:
         return len(given) if isinstance(given, (list, tuple)) else int(given.shape[0])
     except Exception:  # noqa: BLE001 - whatever a table's own methods raise without a row
         raise InvalidDataError(name, Shown(describe(given)), _ROWS) from None
-
-
-def _one_column(given: Any) -> Any:
-    shape = tuple(given.shape)
-    if hasattr(given, "tocsr") or not (len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)):
-        shown = "<sparse>" if hasattr(given, "tocsr") else f"<{len(shape)} dimensions>"
-        raise InvalidDataError("y", Shown(shown), LABELS)
-    if len(shape) == 2:
-        said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
-        warnings.warn(said, DataConversionWarning, stacklevel=4)
-        return given.iloc[:, 0] if hasattr(given, "iloc") else np.asanyarray(given).reshape(-1)
-    # An index of pandas is changed by nobody, but the objects in it could be.
-    plain = hasattr(given, "iloc") or not isinstance(getattr(given, "dtype", None), np.dtype)
-    return given if plain else np.asanyarray(given)
 
 
 def _with_copies(part: Any) -> Any:
