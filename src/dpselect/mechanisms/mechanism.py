@@ -65,6 +65,7 @@ OF_MECHANISMS = {
     "max_values_per_unit": "the largest number of values that a unit counts for.",
     "k": "number to select, from 1 to the number of candidates.",
     "with_counts": "whether the number of units with each answer is wanted, too.",
+    "selection": 'which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.',
 }
 OF_CALLS = {
     "scores": "shape ``(n,)``, finite floats or integers (any float or integer type up to 64 bits); higher is better."
@@ -77,6 +78,7 @@ OF_CALLS = {
     " count like other offers. ``n = 0`` is allowed.",
     "counts": "shape ``(n,)``, the number of units with each value: whole numbers, of which those below 1 are left out;"
     " ``n = 0`` is allowed.",
+    "codes": "shape ``(rows, attributes)``: whole numbers from 0, below the attribute's size.",
     "n_candidates": "number of scores, >= 1.",
     "size": "a whole number >= 1.",
     "confidence": "strictly between 0 and 1.",
@@ -90,6 +92,7 @@ _ERRORS = {
     "values": "InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN.",
     "offers": "InvalidDataError: `offers` is not one-dimensional, not numeric, or contains NaN.",
     "counts": "InvalidDataError: `counts` is not one-dimensional or not of whole numbers.",
+    "codes": "InvalidDataError: another shape or type. Nothing is drawn then.",
 }
 _REFUSED = "InvalidParameterError: an argument is out of range, or contradicts another one."
 

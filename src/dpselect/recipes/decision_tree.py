@@ -187,7 +187,6 @@ class DecisionTree(Recipe):
         criterion: ``"max"`` (`MostFrequentClass`), ``"gini"`` (`Gini`) or ``"entropy"`` (`Entropy`).
         most_rows: a public bound on the number of rows, which only ``"entropy"`` needs.
         leaf_share: the part of epsilon that the counts in the leaves cost.
-        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1; pays off from about six levels on.
         neighbours: ``"add_remove"`` or, with twice the noise, ``"replace_one"``; of rows. **A row has to be everything
             that one person contributes.**

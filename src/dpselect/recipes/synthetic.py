@@ -90,7 +90,6 @@ class MWEM(Rounds):
         selection_share: the part of epsilon that the selections cost; the rest is for measuring.
         total_share: the part of epsilon that the number of rows costs. Under ``"replace_one"`` it is public, and the
             part goes to the rounds.
-        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1, for the selections.
 
     Proof: ``proofs/marginal_scores.md``, claim 1. Source: Hardt, Ligett & McSherry (2012).
@@ -186,7 +185,6 @@ class AdaptiveMarginals(Rounds):
         weights: whole numbers >= 1, one for each marginal; None: 1 each.
         rounds: how many marginals are measured; public.
         selection_share: the part of epsilon that the selections cost.
-        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1, for the selections.
 
     Proof: ``proofs/marginal_scores.md``, claim 2. Source: McKenna, Mullins, Sheldon & Miklau (2022), who fit a
@@ -220,14 +218,7 @@ class AdaptiveMarginals(Rounds):
         self._set(sizes=sizes, marginals=marginals, weights=weights)
 
     def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`.
-
-        Args:
-            codes: shape ``(rows, attributes)``: whole numbers from 0, below the attribute's size.
-
-        Raises:
-            InvalidDataError: another shape or type. Nothing is drawn then.
-        """
+        """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`."""
         cells = np.ravel_multi_index(tuple(codes_within(codes, self.sizes).T), self.sizes)
         table = np.bincount(cells, minlength=math.prod(self.sizes)).astype(np.int64).reshape(self.sizes)
         truths = [_summed(table, each) for each in self.marginals]
@@ -362,7 +353,6 @@ class ParentChoice(Recipe):
         degree: how many parents an attribute has at most, fewer than there are attributes; public. Default: 2, or 1
             for two attributes.
         score: ``"mutual_information"``, ``"F"`` (all attributes binary) or ``"R"``.
-        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
         delta: that the guarantee may fail, from 0 to below 1.
 
     Proof: ``proofs/marginal_scores.md``, claims 3 to 5. Source: Zhang, Cormode, Procopiuc, Srivastava & Xiao (2017),
@@ -406,12 +396,6 @@ class ParentChoice(Recipe):
         """Attributes with their parents, in an order in which parents come first, at the cost of `event`.
 
         The first attribute is attribute 0, without parents.
-
-        Args:
-            codes: shape ``(rows, attributes)``: whole numbers from 0, below the attribute's size.
-
-        Raises:
-            InvalidDataError: another shape or type. Nothing is drawn then.
         """
         table, score = codes_within(codes, self.sizes, rows=self.rows), _SCORES[self.score]
         chosen: list[tuple[int, tuple[int, ...]]] = [(0, ())]
