@@ -96,16 +96,16 @@ def test_order_and_grouping_do_not_matter(events: list[Event], delta: float) -> 
     assert compose([SequenceEvent(events=tuple(events))]).epsilon(delta) == pytest.approx(total, rel=1e-12)
     assert compose([ComposedEvent(event=events[0], count=3)]).epsilon(delta) == compose([events[0]] * 3).epsilon(delta)
     group = ComposedEvent(event=events[0], count=3)
-    assert compose([group, group]).leaves.counts == {events[0]: 6}
+    assert compose([group, group]).counts == {events[0]: 6}
     alike = [type(event)(epsilon=event.epsilon) for event in events]
-    assert compose([*events, *alike]).leaves == compose(events * 2).leaves
+    assert compose([*events, *alike]).counts == compose(events * 2).counts
 
 
 def test_counting_is_by_value_and_by_identity() -> None:
     one, equal, other = BoundedRangeEvent(epsilon=0.5), BoundedRangeEvent(epsilon=0.5), PureEvent(epsilon=0.5)
-    assert compose([one] * 5000 + [equal] * 3 + [other]).leaves.counts == {one: 5003, other: 1}
-    assert compose([one] * 4096).leaves.counts == {one: 4096}
-    assert compose([one] * 4096 + [other]).leaves.counts == {one: 4096, other: 1}
+    assert compose([one] * 5000 + [equal] * 3 + [other]).counts == {one: 5003, other: 1}
+    assert compose([one] * 4096).counts == {one: 4096}
+    assert compose([one] * 4096 + [other]).counts == {one: 4096, other: 1}
 
 
 def test_rounds_of_one_kind_are_counted_as_they_are_planned_and_others_are_added() -> None:

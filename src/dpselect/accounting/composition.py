@@ -15,10 +15,10 @@ from dpselect.accounting.events import (
     BoundedRangeEvent,
     ComposedEvent,
     Event,
-    Leaves,
     PureEvent,
     Run,
     SequenceEvent,
+    SingleEvent,
     basic_of,
     leaves_of,
 )
@@ -90,9 +90,9 @@ def compose(
     for name, value in (("tight", tight), ("pld", pld)):
         boolean(value, name)
     work = target_error(work, "work", zero_allowed=True)
-    leaves = leaves_of(events)
-    distribution = LossDistribution(leaves.counts) if pld and leaves.counts else None
-    return Composition(leaves=leaves, tight=tight, distribution=distribution, work=work)
+    counts, delta = leaves_of(events)
+    distribution = LossDistribution(counts) if pld and counts else None
+    return Composition(counts=counts, own_delta=delta, tight=tight, distribution=distribution, work=work)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,10 @@ class Composition:
     1.0
     """
 
-    leaves: Leaves
+    counts: dict[SingleEvent, int]
+    """How often each single event ran; what has no better property counts as a `PureEvent`."""
+    own_delta: Fraction
+    """The sum of the events' own deltas."""
     tight: bool = False
     distribution: LossDistribution | None = field(default=None, repr=False)
     work: float = field(default=TIGHT_WORK, repr=False)
@@ -124,11 +127,11 @@ class Composition:
         """
         if epsilon != math.inf:
             epsilon = target_error(epsilon, "epsilon", zero_allowed=True)
-        if epsilon >= basic_of(self.leaves.counts):
-            return min(1.0, fraction_up(self.leaves.delta))
+        if epsilon >= basic_of(self.counts):
+            return min(1.0, fraction_up(self.own_delta))
         fit = [route for route in self._routes if epsilon >= route.beside]
         smallest = min(route.delta(fraction_down(Fraction(epsilon) - route.beside)) for route in fit)
-        return min(1.0, fraction_up(Fraction(smallest) + self.leaves.delta))
+        return min(1.0, fraction_up(Fraction(smallest) + self.own_delta))
 
     def power(self, significance: float) -> float:
         """At most how often an attacker finds that a unit is present, who is wrong of absent ones `significance` often.
@@ -145,7 +148,7 @@ class Composition:
         >>> round(compose([LaplaceProfileEvent(epsilon=0.1)] * 30, tight=True).power(0.05), 3)  # of 3 alone: 0.953
         0.134
         """
-        level, whole = probability(significance, "significance"), fraction_up(basic_of(self.leaves.counts))
+        level, whole = probability(significance, "significance"), fraction_up(basic_of(self.counts))
         most, best, width = 1.0, 0.0, whole
         for _ in range(3):  # each time nearer to the best; every epsilon gives a bound
             near = [best + width * each / _PARTS for each in range(-_PARTS, _PARTS + 1)]
@@ -156,9 +159,9 @@ class Composition:
     @property
     def rho(self) -> float:
         """The smallest proved rho of zero-concentrated differential privacy; infinite if an event has a delta."""
-        if self.leaves.delta:
+        if self.own_delta:
             return math.inf
-        each = [(rho_of(event), count) for event, count in self.leaves.counts.items()]
+        each = [(rho_of(event), count) for event, count in self.counts.items()]
         if any(math.isinf(rho) for rho, _ in each):
             return math.inf
         return fraction_up(sum((Fraction(rho) * count for rho, count in each), Fraction(0)))
@@ -179,12 +182,12 @@ class Composition:
         >>> {name: round(epsilon, 2) for name, epsilon in total.bounds(delta=1e-6).items()}
         {'tight': 3.58, 'renyi': 3.63, 'basic': 5.0}
         """
-        left = Fraction(delta_below_one(delta)) - self.leaves.delta
+        left = Fraction(delta_below_one(delta)) - self.own_delta
         if left < 0:
             return {"basic": math.inf}  # the events' own deltas add up to more
-        values: dict[BoundName, float] = {"basic": fraction_up(basic_of(self.leaves.counts))}
+        values: dict[BoundName, float] = {"basic": fraction_up(basic_of(self.counts))}
         rest = fraction_down(left)
-        for route in self._routes if self.leaves.counts and rest > 0.0 else []:
+        for route in self._routes if self.counts and rest > 0.0 else []:
             value = route.epsilon(rest)
             value = fraction_up(Fraction(value) + route.beside) if route.beside else value
             values[route.name] = min(value, values.get(route.name, math.inf))
@@ -193,7 +196,7 @@ class Composition:
     @cached_property
     def _routes(self) -> list[_Route]:
         """Every way but the sum of all epsilons."""
-        none, counts = Fraction(0), self.leaves.counts
+        none, counts = Fraction(0), self.counts
         total = Divergences(counts)
         routes = [_Route("renyi", none, partial(best_epsilon, total), partial(best_delta, total))]
         if self.distribution is not None:
@@ -201,7 +204,7 @@ class Composition:
         rounds = [event for event in counts if isinstance(event, BoundedRangeEvent)]
         are_planned = len(rounds) == 1 and {*map(type, counts)} <= {BoundedRangeEvent, PureEvent}  # as by a `top_k`
         if self.work and are_planned and (curve := rounds_curve(rounds[0].epsilon, counts[rounds[0]])) is not None:
-            beside = basic_of(self.leaves.counts) - Fraction(rounds[0].epsilon) * counts[rounds[0]]
+            beside = basic_of(self.counts) - Fraction(rounds[0].epsilon) * counts[rounds[0]]
             routes.append(_Route("tight", beside, curve.epsilon, curve.delta))
         if self.tight and (curve := tight_curve(counts, work=self.work)) is not None:
             routes.append(_Route("tight", none, curve.epsilon, curve.delta))

@@ -379,22 +379,16 @@ def encode(event: Event | Run) -> dict[str, Any]:
     return held
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaves:
-    """How often each single event ran, whatever the order; what has no better property counts as a `PureEvent`."""
-
-    counts: dict[SingleEvent, int]
-    delta: Fraction
-    """The sum of the deltas of all approximate events, exactly."""
-
-
 def basic_of(counts: Mapping[SingleEvent, int]) -> Fraction:
     """The sum of all epsilons, exactly."""
     return sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0))
 
 
-def leaves_of(events: Iterable[Event | Run]) -> Leaves:
-    """Split groups into single events and count these; all runs protect the same unit under the same relation."""
+def leaves_of(events: Iterable[Event | Run]) -> tuple[dict[SingleEvent, int], Fraction]:
+    """How often each single event ran, in any order; and the sum of the deltas of all approximate events, exactly.
+
+    What has no better property counts as a `PureEvent`. All runs have to protect one unit under one relation.
+    """
     counts, failing, left = Counter[SingleEvent](), Fraction(0), _counted(events)
     runs = [each for each in left if isinstance(each, Run)]
     for name in ("neighbours", "unit"):
@@ -415,7 +409,7 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
                     counts[PureEvent(epsilon=event.epsilon)] += count
                 case _:
                     counts[event] += count
-    return Leaves(counts=dict(counts), delta=failing)
+    return dict(counts), failing
 
 
 def _counted(events: Iterable[Event | Run]) -> Counter[Event | Run]:

@@ -36,13 +36,11 @@ UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, A
 _FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A decimal that every reader understands alike: no underscores, no blanks, no digits of other scripts."""
-_LARGEST = Fraction(sys.float_info.max)
-"""A larger limit promises nothing, and could not be shown as a number."""
 _MOST_BITS, _LONGEST = 4000, 8000
 """Bits above and below the bar of a limit, and characters, so that it can be read back; a sum of doubles has fewer."""
 
 
-def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
+def exact_fraction(value: object, name: str, *, is_delta: bool = False) -> Fraction:
     """A limit as an exact fraction. Floats, decimals and fractions keep their exact values; text is read as a decimal.
 
     So the float 0.3 is a little below three tenths, and three charges of 0.1, each a little above a tenth, exceed it.
@@ -50,15 +48,15 @@ def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: b
     >>> exact_fraction(0.3, "epsilon") < 3 * Fraction(0.1), exact_fraction("0.3", "epsilon")
     (True, Fraction(3, 10))
     """
-    least = "from 0" if zero else "> 0"
-    expected = f"a number {least} to below 1" if below_one else f"a finite number {least.replace('from', '>=')}"
     is_decimal = isinstance(value, str) and len(value) <= 100 and _DECIMAL.fullmatch(value)
     try:
         exact = exact_number(Decimal(str(value)) if is_decimal else value, name)
     except InvalidParameterError:
         exact = Fraction(-1)
     is_long = max(exact.numerator.bit_length(), exact.denominator.bit_length()) >= _MOST_BITS
-    if is_long or not 0 <= exact <= _LARGEST or (exact == 0 and not zero) or (below_one and exact >= 1):
+    # A limit above the doubles promises nothing, and could not be shown as a number.
+    if is_long or not (0 <= exact < 1 if is_delta else 0 < exact <= Fraction(sys.float_info.max)):
+        expected = "a number from 0 to below 1" if is_delta else "a finite number > 0"
         raise InvalidParameterError(name, Shown(repr(value)) if isinstance(value, Decimal) else value, expected)
     return exact
 

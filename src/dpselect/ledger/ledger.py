@@ -190,8 +190,8 @@ class Ledger:
         name = requests.short_text(name, "account")
         unit = None if unit is None else requests.short_text(unit, "unit")
         limit = exact_fraction(epsilon, "epsilon")
-        whole = exact_fraction(delta, "delta", zero=True, below_one=True)
-        own = exact_fraction(set_aside, "set_aside", zero=True, below_one=True)
+        whole = exact_fraction(delta, "delta", is_delta=True)
+        own = exact_fraction(set_aside, "set_aside", is_delta=True)
         relation = neighbouring_relation(neighbours)
         if own > whole:
             raise InvalidParameterError("set_aside", float(own), "at most delta")

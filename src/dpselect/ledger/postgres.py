@@ -119,9 +119,11 @@ class PatientConnection(psycopg.Connection[TupleRow]):
         """Wait for an answer as psycopg does, but only until the deadline."""
         return super().wait(self._in_time(gen, min(self.deadline, monotonic() + self.silence)), *args, **kwargs)
 
-    def refuse_late(self) -> None:
-        if monotonic() >= self.deadline:
-            self._give_up()
+    def refuse_late(self, due: float = math.inf) -> None:
+        """Give up at the deadline, or when an answer is `due`."""
+        if monotonic() >= min(due, self.deadline):
+            self.pgconn.finish()
+            raise NoAnswerError("no answer in time")
 
     def _in_time(self, gen: PQGen[RV], due: float) -> PQGen[RV]:
         self.refuse_late()
@@ -129,14 +131,9 @@ class PatientConnection(psycopg.Connection[TupleRow]):
             awaited = next(gen)
             while True:
                 awaited = gen.send((yield awaited))  # read what has arrived before looking at the clock
-                if monotonic() >= due:
-                    self._give_up()
+                self.refuse_late(due)
         except StopIteration as done:
             return done.value
-
-    def _give_up(self) -> None:
-        self.pgconn.finish()
-        raise NoAnswerError("no answer in time")
 
 
 def connected(options: Mapping[str, Any], *, deadline: float, silence: float) -> PatientConnection:

@@ -159,8 +159,6 @@ PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavaila
 NOT_STORED = (*PASSING, LedgerVersionError)
 """Errors that keep an answer from being stored although its charge is. After any other, the charge may be lost."""
 
-_COMMITS = 3
-
 
 class Patience:
     """A time limit for repeated attempts: `wait` seconds from now."""
@@ -248,7 +246,7 @@ class Attempt:
             book.head = account.to_head(book.id)
             return self.receipt
         self.receipt = None
-        if len(self._failed) >= _COMMITS:
+        if len(self._failed) >= 3:  # more of them would fail as well
             raise self._failed[-1]
         waiting, begun = charged_ahead(held, charge.certificate)
         if waiting is not None:

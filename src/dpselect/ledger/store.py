@@ -180,13 +180,12 @@ class Book:
         """
         before.refuse_closed()
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
-        stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), "ledger": self.id}
         noted = {} if self._once is None else {"noted": self._once}
-        sequence = before.entries
-        body = {**stamp, **fields, **noted, "account": before.name, "sequence": sequence}
+        about = {"ledger": self.id, "account": before.name, "sequence": before.entries}
+        body = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), **fields, **noted, **about}
         text = canonical(body)
         new = replace(after(body, before), head=digest("entry", before.head, text))
-        place = {"account": new.number, "sequence": sequence, "request": fields.get("request")}
+        place = {"account": new.number, "sequence": before.entries, "request": fields.get("request")}
         self.connection.insert("dpselect_entries", **place, body=text, hash=new.head)
         self.connection.execute(
             "UPDATE dpselect_accounts SET state = :state, head = :head, seal = :seal WHERE number = :number",

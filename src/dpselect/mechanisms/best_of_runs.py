@@ -382,7 +382,7 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
     def second(epsilon: float) -> float:
         return math.log1p((1.0 - gamma) * run.delta(epsilon) / gamma * _UP) * _UP
 
-    low, high = 0.0, fraction_up(basic_of(run.leaves.counts))
+    low, high = 0.0, fraction_up(basic_of(run.counts))
     best = max(high, second(high))
     for _ in range(40):
         middle = low + (high - low) / 2.0
