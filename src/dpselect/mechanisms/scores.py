@@ -392,6 +392,12 @@ class Gaps:
             mantissas, exponents = np.frexp(self.mantissa)
             return np.ldexp(mantissas * ratio, exponents + exponent)
 
+    @property
+    def distances(self) -> FloatArray:
+        """Gaps in the unit of the scores, infinite if they overflow a double."""
+        with np.errstate(over="ignore"):
+            return np.ldexp(self.mantissa, self.exponent)
+
     def mean(self, probabilities: FloatArray) -> float:
         """The expected gap, in the unit of the scores."""
         return float((probabilities * self.mantissa).sum()) * 2.0**self.exponent

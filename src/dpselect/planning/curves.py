@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -16,7 +14,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import Mechanism
 from dpselect.mechanisms.exponential import EXPONENTIAL, CandidateWeights
 from dpselect.mechanisms.mechanism import explained
-from dpselect.mechanisms.numbers import FloatArray
+from dpselect.mechanisms.numbers import FloatArray, Law
 from dpselect.mechanisms.scores import Gaps, ScoresLike
 
 MechanismKind = Callable[..., Mechanism]
@@ -45,81 +43,29 @@ def _refused(kind: object, hint: str = "Others are not planned by a target error
     return InvalidParameterError("mechanism", got, expected, hint)
 
 
-def errors_of(scores: ScoresLike | None, n: int | None, made: Mechanism) -> Errors:
-    """The errors on `scores`, or on the worst of `n` scores; exactly one of them is given. Weights say `n`, too."""
+def gaps_or_size(scores: ScoresLike | None, n: int | None, made: Mechanism) -> Gaps | float:
+    """Of what errors are meant: `scores`, or the worst of `n` (`Mechanism.worst_size`). Weights say `n`, too."""
+    if scores is not None:
+        if n is not None:
+            raise InvalidParameterError("n", n, "scores or n, not both")
+        return made.gaps(scores)
     weights: CandidateWeights | None = getattr(made, "weights", None)
-    if scores is None:
-        known = len(weights) if n is None and weights is not None else n
-        if known is None:
-            hint = "Without public scores, give the number of candidates."
-            raise InvalidParameterError("scores", None, "public or synthetic scores, or n", hint)
-        return WorstErrors(made.worst_size(known, "n"))
-    if n is not None:
-        raise InvalidParameterError("n", n, "scores or n, not both")
-    gaps = made.gaps(scores)
-    with np.errstate(over="ignore"):
-        distances = np.ldexp(gaps.mantissa, gaps.exponent)
-    equal = np.zeros(distances.size)
-    return ErrorsOnScores(gaps, distances, (EXPONENTIAL if weights is None else weights).probabilities(equal))
+    known = len(weights) if n is None and weights is not None else n
+    if known is None:
+        hint = "Without public scores, give the number of candidates."
+        raise InvalidParameterError("scores", None, "public or synthetic scores, or n", hint)
+    return made.worst_size(known, "n")
 
 
-@dataclass(frozen=True)
-class ErrorsOnScores:
-    """Errors on one score vector, from exact probabilities. A candidate whose weight is 0 takes no part."""
-
-    gaps: Gaps
-    distances: FloatArray
-    """The same in the unit of the scores; infinite if they overflow a double."""
-    guess: FloatArray
-    """Probabilities of a blind guess: those of the weights."""
-
-    def expected(self, mechanism: Mechanism) -> float:
-        return self.gaps.mean(mechanism.probabilities(self.gaps))
-
-    def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
-        """The smallest distance with ``Pr[error > distance] <= 1 - confidence`` on these scores: one of the gaps."""
-        beyond = np.cumsum(mechanism.probabilities(self.gaps)[self._farthest_first])
-        left_out = int(np.searchsorted(beyond, 1.0 - confidence, side="right"))
-        return float(self.distances[self._farthest_first[min(left_out, beyond.size - 1)]])
-
-    @cached_property
-    def _farthest_first(self) -> NDArray[np.intp]:
-        return np.argsort(-self.distances)
-
-    def chance_beyond(self, distance: float, mechanism: Mechanism | None = None) -> float:
-        """``Pr[error > distance]``, of the mechanism or of a blind guess."""
-        each = self.guess if mechanism is None else mechanism.probabilities(self.gaps)
-        return float(each[self.distances > distance].sum())
-
-    @property
-    def farthest(self) -> float:
-        return float(self.distances.max())
-
-
-def worst_expected_error(mechanism: Mechanism, size: float) -> float:
-    """The largest `expected_error` over vectors of so many scores (`Mechanism.worst_size`), one best and others equal.
+def expected_error_of(mechanism: Mechanism, over: Gaps | float) -> float:
+    """The expected error on these gaps; or the largest over vectors of so many scores, one best and others equal.
 
     For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``; with
     weights ``proofs/weighted_candidates.md``, claim 3.
     """
-    return mechanism.law.expected_error(size) * mechanism.scale if size > 1 else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class WorstErrors:
-    """The largest errors over all vectors of so many scores: `Mechanism.worst_size`."""
-
-    size: float
-
-    def expected(self, mechanism: Mechanism) -> float:
-        return worst_expected_error(mechanism, self.size)
-
-    def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
-        return mechanism.worst_error(self.size, failure=1.0 - confidence, confidence=confidence)
-
-
-Errors = ErrorsOnScores | WorstErrors
-"""Both answer `expected` and `bound` for a mechanism."""
+    if isinstance(over, Gaps):
+        return over.mean(mechanism.probabilities(over))
+    return mechanism.law.expected_error(over) * mechanism.scale if over > 1 else 0.0
 
 
 @explained
@@ -158,12 +104,19 @@ def error_curve(
     array([8., 4.])
     """
     at = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n, at(1.0))
+    over = gaps_or_size(scores, n, at(1.0))
     mechanisms = [at(epsilon) for epsilon in checked_epsilons(epsilons)]
     if confidence is None:
-        return np.array([errors.expected(each) for each in mechanisms])
+        return np.array([expected_error_of(each, over) for each in mechanisms])
     probable = probability(confidence, "confidence")
-    return np.array([errors.bound(each, confidence=probable) for each in mechanisms])
+    failure = 1.0 - probable
+    if not isinstance(over, Gaps):
+        return np.array([each.worst_error(over, failure=failure, confidence=probable) for each in mechanisms])
+    # The smallest distance with ``Pr[error > distance] <= failure`` on these scores is one of the gaps.
+    farthest_first = np.argsort(-over.distances)
+    beyond = (np.cumsum(each.probabilities(over)[farthest_first]) for each in mechanisms)
+    left_out = [int(np.searchsorted(each, failure, side="right")) for each in beyond]
+    return over.distances[farthest_first[np.minimum(left_out, farthest_first.size - 1)]]
 
 
 def checked_epsilons(epsilons: ArrayLike) -> list[float]:
@@ -230,39 +183,51 @@ def epsilon_for(
     0.541
     """
     at = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)
-    errors = errors_of(scores, n, at(1.0))
-    on_scores = isinstance(errors, ErrorsOnScores)
+    over = gaps_or_size(scores, n, at(1.0))
     if expected_error is not None and (within is not None or confidence is not None):
         raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
     if expected_error is None and (within is None or confidence is None):
         missing = "within" if within is None else "confidence"
         raise InvalidParameterError(missing, None, "expected_error, or both within and confidence")
     name, given = ("within", within) if expected_error is None else ("expected_error", expected_error)
-    target = target_error(given, name, zero_allowed=name == "within" and on_scores)
-    if not errors.farthest if on_scores else errors.size == 1:
-        why = "all scores are equal" if on_scores else "one candidate is always the best"
+    target = target_error(given, name, zero_allowed=name == "within" and isinstance(over, Gaps))
+    farthest = float(over.distances.max()) if isinstance(over, Gaps) else math.inf
+    if not farthest or over == 1:
+        why = "one candidate is always the best" if farthest else "all scores are equal"
         hint = f"The error is 0 at every epsilon, because {why}."
         raise InvalidParameterError(name, target, "an error that depends on epsilon", hint)
     if confidence is None:
-        if on_scores:
-            blind, least = errors.gaps.mean(errors.guess), errors.farthest * _LEAST_CHANCE
+        if isinstance(over, Gaps):
+            blind, least = over.mean(_guess(at(1.0), over)), farthest * _LEAST_CHANCE
             if not least <= target < blind:
                 hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
                 expected = f"a number > {least if target < least else 0.0:.3g} and < {blind:.6g}"
                 raise InvalidParameterError(name, target, expected, hint)
-        return _smallest(lambda epsilon: errors.expected(at(epsilon)), target, (name, target))
+        return _smallest(lambda epsilon: expected_error_of(at(epsilon), over), target, (name, target))
     probable = probability(confidence, "confidence")
-    # The probability with which a blind guess is within the target, or, of any scores, is the best candidate.
-    guessed = 1.0 - errors.chance_beyond(target) if on_scores else 1.0 / errors.size
-    if on_scores and not errors.chance_beyond(target):
-        hint = "The upper end is the distance between the worst and the best score: no error is larger."
-        raise InvalidParameterError(name, target, f"a number >= 0 and < {errors.farthest:.6g}", hint)
+    failure = 1.0 - probable
+    if isinstance(over, Gaps):
+        missed = float(_guess(at(1.0), over)[over.distances > target].sum())
+        if not missed:
+            hint = "The upper end is the distance between the worst and the best score: no error is larger."
+            raise InvalidParameterError(name, target, f"a number >= 0 and < {farthest:.6g}", hint)
+        guessed = 1.0 - missed
+    else:
+        guessed = 1.0 / over
     if probable <= guessed:
         hint = "The lower end is what a blind guess reaches."
         raise InvalidParameterError("confidence", probable, f"a number > {guessed:.6g} and < 1", hint)
-    if isinstance(errors, ErrorsOnScores):
-        return _smallest(lambda each: errors.chance_beyond(target, at(each)), 1.0 - probable, (name, target))
-    return _smallest(lambda epsilon: errors.bound(at(epsilon), confidence=probable), target, (name, target))
+    if isinstance(over, Gaps):
+        beyond = over.distances > target
+        return _smallest(lambda each: float(at(each).probabilities(over)[beyond].sum()), failure, (name, target))
+    terms = {"failure": failure, "confidence": probable}
+    return _smallest(lambda each: at(each).worst_error(over, **terms), target, (name, target))
+
+
+def _guess(mechanism: Mechanism, gaps: Gaps) -> FloatArray:
+    """Probabilities of a blind guess: those of the weights."""
+    law: Law | CandidateWeights = getattr(mechanism, "weights", None) or EXPONENTIAL
+    return law.probabilities(np.zeros(gaps.mantissa.size))
 
 
 def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:

@@ -13,7 +13,7 @@ from dpselect.checks import delta_below_one, positive_count, positive_epsilon, p
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import explained
-from dpselect.planning.curves import MechanismKind, planned, worst_expected_error
+from dpselect.planning.curves import MechanismKind, expected_error_of, planned
 
 
 @explained
@@ -41,7 +41,7 @@ def worst_case_error(
     33.69
     """
     made = planned(mechanism, sensitivity=sensitivity, monotonic=monotonic)(epsilon)
-    return worst_expected_error(made, made.worst_size(n, "n"))
+    return expected_error_of(made, made.worst_size(n, "n"))
 
 
 @dataclass(frozen=True, slots=True)
