@@ -154,8 +154,8 @@ def test_draws_have_the_law(counts: list[int], base: str) -> None:
 def test_points_have_the_law_of_their_gaps_and_are_uniform_inside() -> None:
     values, k = [0.5, 0.5, 2.0, 9.0], 3
     ends = [0.0, 0.5, 2.0, 4.0]
-    shells = dps.mechanisms.DensityMechanism(epsilon=4.0, k=k).points_shells(values, (0, 4))
-    drawn = np.stack([shells.draw()[1] for _ in range(2_000)])
+    mechanism = dps.mechanisms.DensityMechanism(epsilon=4.0, k=k)
+    drawn = np.stack([mechanism.draw_points(values, bounds=(0, 4)) for _ in range(2_000)])
     assert drawn.shape == (2_000, k)
     assert (np.diff(drawn, axis=1) >= 0).all()
     counts = np.stack([((low <= drawn) & (drawn < high)).sum(axis=1) for low, high in pairwise(ends)], axis=1)

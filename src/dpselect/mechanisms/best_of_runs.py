@@ -239,8 +239,7 @@ class BestOfRuns(MechanismValue):
         best: BestRun[Configuration] | None = None
         for _ in range(runs):
             found = _outcome(run, cast(Configuration, configuration_of(uniform_below(count))))
-            if best is None or _rank(found) > _rank(best):
-                best = found
+            best = found if best is None else max(best, found, key=_rank)  # of equal ones the first
         return best
 
     def __str__(self) -> str:

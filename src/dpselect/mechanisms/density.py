@@ -105,10 +105,6 @@ class DensityMechanism(MechanismValue):
         Returns:
             Numbers within `bounds`, in increasing order, each rounded once. They lie near values, but never equal them.
         """
-        return self.points_shells(values, bounds).draw()[1]
-
-    def points_shells(self, values: ScoresLike, bounds: object) -> Shells:
-        """What `draw_points` draws from, for any number of samples. It holds the data."""
         lower, upper = finite_bounds(bounds)
         if self.base != "points":
             raise InvalidParameterError("base", self.base, "'points'", "Histograms need bins; count the values first.")
@@ -121,7 +117,8 @@ class DensityMechanism(MechanismValue):
         positions, counts = np.unique(np.concatenate([ends, np.clip(plain, *ends)]) + 0.0, return_counts=True)
         counts[[0, -1]] -= 1
         through = np.cumsum(counts)
-        return Shells(CumulativeCounts(through - counts, through, k), Positions(positions, k), epsilon=self.epsilon)
+        data = CumulativeCounts(through - counts, through, k)
+        return Shells(data, Positions(positions, k), epsilon=self.epsilon).draw()[1]
 
     def pmf(self, counts: ScoresLike, widths: ScoresLike | None = None) -> tuple[IntArray, FloatArray]:
         """All samples, of 500,000 at most, and their probabilities. For tests and small public examples; see `draw`.

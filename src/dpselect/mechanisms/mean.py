@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -114,7 +114,13 @@ class MeanMechanism(MechanismValue):
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
         one_of(self.score, "score", ("absolute", "squared"))
-        self._set(_grid=Grid.dividing(*_bounded(self.bounds), step=self.step))
+        try:
+            ends = finite_bounds(self.bounds)
+        except InvalidParameterError as refused:
+            is_line = cast(object, self.bounds) is None or "inf" in refused.got
+            hint = "On the whole line one value could move the mean, and its score, by any amount." if is_line else ""
+            raise InvalidParameterError(refused.name, refused.got, refused.expected, hint) from None
+        self._set(_grid=Grid.dividing(*ends, step=self.step))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             hint = "The number of values is public here; a unit added or removed changes it."
             raise InvalidParameterError("neighbours", Shown(repr(str(self.neighbours))), "'replace_one'", hint)
@@ -201,12 +207,3 @@ def exact_sum(numbers: npt.NDArray[np.uint64]) -> int:
     """The sum of up to 2^31 numbers, which may be larger than 64 bits; their order does not matter."""
     high, low = numbers >> np.uint64(31), numbers & np.uint64((1 << 31) - 1)
     return (int(high.sum(dtype=np.uint64)) << 31) + int(low.sum(dtype=np.uint64))
-
-
-def _bounded(bounds: object) -> tuple[Fraction, Fraction]:
-    try:
-        return finite_bounds(bounds)
-    except InvalidParameterError as refused:
-        is_line = bounds is None or "inf" in refused.got
-        hint = "On the whole line one value could move the mean, and its score, by any amount." if is_line else ""
-        raise InvalidParameterError(refused.name, refused.got, refused.expected, hint) from None

@@ -257,7 +257,7 @@ def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.flo
     """`values` as doubles, for planning; refused in the same cases as by a draw."""
     plain = native_values(values, name).astype(np.float64)
     if np.isnan(plain).any():
-        raise with_nan(name)
+        raise refused_values(_refusal("NaN among them"), name)
     return plain
 
 
@@ -272,13 +272,9 @@ def native_values(values: ScoresLike, name: str = "values", expected: str = "") 
 def refused_values(refused: InvalidScoresError, name: str = "values", expected: str = "") -> InvalidDataError:
     """Refuse what a draw refuses (not infinite values)."""
     if "NaN" in refused.got:
-        return with_nan(name)
+        hint = "Leave out such rows first, by a public rule."
+        return InvalidDataError(name, Shown("<NaN among them>"), "numbers", hint)
     return InvalidDataError(name, refused.got, expected or refused.expected.replace(_EVERY, "a number in every place"))
-
-
-def with_nan(name: str = "values") -> InvalidDataError:
-    """The error for NaN."""
-    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule.")
 
 
 Candidate = TypeVar("Candidate")

@@ -46,7 +46,8 @@ def seeded(seed: int) -> Generator[None]:
     if not _core.begin_seeded(key):
         raise InvalidParameterError("seed", seed, "no other seeded block of this thread that has not ended")
     thread = threading.current_thread()
-    _KEYS.set((os.getpid(), _keys(key)))
+    parts = (hashlib.sha256(b"dpselect seeded key %d" % place + key).digest()[:8] for place in count())
+    _KEYS.set((os.getpid(), parts))
     try:
         yield
     finally:
@@ -59,11 +60,6 @@ def seeded(seed: int) -> Generator[None]:
 
 _KEYS: ContextVar[tuple[int, Iterator[bytes]] | None] = ContextVar("keys of the seeded block", default=None)
 """Of the block in which the work was begun, also in a thread that reads rows for it; with its process."""
-
-
-def _keys(seed: bytes) -> Iterator[bytes]:
-    for place in count():
-        yield hashlib.sha256(b"dpselect seeded key %d" % place + seed).digest()[:8]
 
 
 def key_of_a_choice() -> bytes:

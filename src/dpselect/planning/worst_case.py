@@ -13,6 +13,7 @@ from dpselect.checks import delta_below_one, positive_count, positive_epsilon, p
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import explained
+from dpselect.mechanisms.numbers import crossing
 from dpselect.planning.curves import MechanismKind, expected_error_of, planned
 
 
@@ -90,7 +91,6 @@ def worst_case_bounds(
     return Bounds(made.scale * log_size / 4.0, made.scale * upper)
 
 
-_HALVINGS = 200
 _DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
 
 
@@ -129,15 +129,12 @@ def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> fl
     tail, scale = _TAILS[mechanism.law.name], max(mechanism.scale, math.ulp(0.0))
     if gap / scale > _DISTANT:
         return gap * (1.0 - 1e-12)
-    # The chance of so large a gap grows with the true lead; where it reaches the failure lies the bound.
-    low, high = 0.0, gap / scale
-    if not gap or not tail(high) <= failure * tail(0.0):
+    shown = gap / scale
+    if not gap or not tail(shown) <= failure * tail(0.0):
         return 0.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        is_unlikely = tail(gap / scale - middle) <= failure * (1.0 - tail(middle))
-        low, high = (middle, high) if is_unlikely else (low, middle)
-    return low * mechanism.scale * (1.0 - 1e-12)
+    # The chance of so large a gap grows with the true lead; where it reaches the failure, so far below, lies the bound.
+    below = crossing(lambda x: tail(x) - failure * (1.0 - tail(max(shown - x, 0.0))))
+    return max(shown - below, 0.0) * mechanism.scale * (1.0 - 1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
