@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from dpselect.grids import Grid
 
-_FINE_STEPS = 10**6
-"""Steps between the bounds, where the caller gives no step. Rounding to them is far less than any noise."""
-
 _MOST_STEPS = {1: 2**53, 2: 2**26}
 """By degree, so that the sensitivity of the sums is a whole number that a double holds."""
 
@@ -57,7 +54,8 @@ class Moment(NumbersQuestion):
         step = self.step
         if step is None:
             lower, upper = finite_bounds(self.bounds)
-            step = 1 if are_whole(columns, self.column, lower, upper) else (upper - lower) / _FINE_STEPS
+            # Rounding to a millionth is far less than any noise.
+            step = 1 if are_whole(columns, self.column, lower, upper) else (upper - lower) / 10**6
         return replace(self, step=step, neighbours=neighbours)
 
     @cached_property

@@ -273,11 +273,7 @@ class ListQuestion(Question):
 
     label: ClassVar[str] = "rank"
     listed: ClassVar[str] = "candidates"  # the argument with the list
-
-    if TYPE_CHECKING:  # declared by most
-        max_values_per_unit: int | None = None
-    else:
-        max_values_per_unit = None
+    max_values_per_unit = cast("Any", None)  # an argument of most
 
     def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
         given = summaries.PublicCandidates.given(getattr(self, self.listed), argument=self.listed)

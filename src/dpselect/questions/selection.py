@@ -43,11 +43,7 @@ _ROUND_PROOFS = {
 class Counted(ListQuestion):
     """A question that may have noise once on all counts, where `order_noise` prefers it to a draw for each value."""
 
-    if TYPE_CHECKING:  # declared by most, in its place among the others
-        with_counts: bool = False
-    else:
-        with_counts = False
-
+    with_counts = cast("Any", False)  # an argument of most
     rarest: ClassVar[bool] = False
     proof: ClassVar[str] = "proofs/counting.md"  # of `moved`
 

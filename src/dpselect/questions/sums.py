@@ -13,9 +13,6 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.question import ListQuestion, NumbersQuestion, Question
 from dpselect.questions.words import CONFIDENCE, Drawn, Planned, as_text, counted, is_number
 
-_MOST_ERROR = 10**15
-"""A larger error bound is of no use, and far larger ones would leave the doubles."""
-
 
 class OfAmounts(Question):
     """A question about clipped amounts of units. Its subclasses are questions. Proof: ``proofs/clipped_sums.md``."""
@@ -104,7 +101,8 @@ class Sum(OfAmounts, name="sum"):
     def mechanism(self) -> mechanisms.GeometricMechanism:
         """In scaled whole numbers."""
         noise = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=self.moved, neighbours=self.neighbours)
-        if Fraction(noise.error_bound(CONFIDENCE)) / self.amounts.scale > _MOST_ERROR:
+        # Far larger bounds would leave the doubles.
+        if Fraction(noise.error_bound(CONFIDENCE)) / self.amounts.scale > 10**15:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful sum")
         return noise
 

@@ -268,9 +268,8 @@ def _kind_of(members: list[Any], candidates: object) -> CandidateKind:
     types = set(map(type, members))
     kinds = {_KINDS.get(kind) for kind in types}
     if None in kinds or len(kinds) != 1:
-        if any(map(_is_missing, members)):
-            raise _refusal(candidates, _ACCEPTED, "One of them is missing (None or NaN): leave it out.")
-        raise _refusal(candidates, _ACCEPTED)
+        hint = "One of them is missing (None or NaN): leave it out." if any(map(_is_missing, members)) else ""
+        raise _refusal(candidates, _ACCEPTED, hint)
     (kind,) = kinds
     assert kind is not None
     if kind is CandidateKind.NUMBER and not all(map(math.isfinite, members)):

@@ -25,8 +25,6 @@ from dpselect.summaries.candidates import DATES, Member, PublicCandidates, as_da
 DAY_ZERO = date(1970, 1, 1)
 """The day from which days are counted where dates are drawn as numbers."""
 
-_MOST = 366 * 10_000  # no calendar has more days
-
 
 def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> PublicCandidates:
     """The dates given by the caller: a list, or each `step` days from the first of two `bounds` to the last.
@@ -48,7 +46,7 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
         got = Shown("None" if dates is None else "<given together with bounds>")
         expected = "either a public list of dates, or bounds: the first and the last date"
         raise InvalidCandidatesError("dates", got, expected, "They are never read from the column.")
-    days = positive_count(step, "step", at_most=_MOST)
+    days = positive_count(step, "step", at_most=3_660_000)  # no calendar has more days
     if bounds is None:
         if days != 1:
             raise InvalidParameterError("step", days, "1 with a list of dates", "A step is for bounds.")
