@@ -33,7 +33,7 @@ BROKEN = {
     "csv-glob": "lines._fields_of_lines",
     "json": "json_lines._easy_cells",
     "json-glob": "json_lines._easy_cells",
-    "parquet": "library_files._plan",
+    "parquet": "library_files._parquet",
     "parquet-glob": "library_files.plain_batches",
     "delta": "frame._width",
     "iceberg": "frame.plain_batches",

@@ -226,7 +226,7 @@ def _ask(scan: Scan, query: Query[Answer], progress: Progress | None, memory_lim
                 if progress is not None:
                     progress(scan.fraction(connection))
         except BaseException:  # mainly Ctrl-C, which only this thread receives, also while the other one starts
-            scan.stop()
+            scan.stopped = True
             _outlast(running, connection)
             raise
         finally:

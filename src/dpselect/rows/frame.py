@@ -276,7 +276,14 @@ def frame_source(frame: object) -> Source | None:
     for (library, name), reader in _READERS.items():
         if is_a(frame, library, name):
             return reader(frame)
-    return _of_stream(frame) if hasattr(frame, "__arrow_c_stream__") else None
+    if not hasattr(frame, "__arrow_c_stream__"):
+        return None
+
+    def now() -> Now:  # each question takes a new stream
+        stream = pa.RecordBatchReader.from_stream(frame)
+        return stream.schema, lambda names: stream
+
+    return Frame(f"<{type(frame).__name__}>", now)
 
 
 def is_a(value: object, library: str, name: str) -> bool:
@@ -298,16 +305,6 @@ def _of_arrays(given: dict[Any, Any]) -> Frame:
     if len({len(column) for column in columns.values()}) > 1:
         raise InvalidDataError("source", shown, "arrays of the same length")
     return of_table(pa.table(columns), str(shown))
-
-
-def _of_stream(given: Any) -> Frame:
-    """The rows of anything with ``__arrow_c_stream__``; each question takes a new stream."""
-
-    def now() -> Now:
-        stream = pa.RecordBatchReader.from_stream(given)
-        return stream.schema, lambda names: stream
-
-    return Frame(f"<{type(given).__name__}>", now)
 
 
 def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:

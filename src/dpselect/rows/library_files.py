@@ -105,10 +105,21 @@ def _of_others(file: File, names: Sequence[str]) -> Parts:
 
 
 def _of_parquet(path: str, columns: Sequence[Column]) -> Parts:
+    """With a limited amount of text at a time, so fewer rows if they are long."""
     names = [column.name for column in columns]
+    texts = [column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)]
     metadata = pq.read_metadata(path)
     for position in range(metadata.num_row_groups):
-        written_out, repeated, batch_rows = _plan(metadata.row_group(position), columns)
+        group, sizes = metadata.row_group(position), dict.fromkeys(texts, 0)
+        for chunk in map(group.column, range(group.num_columns)):
+            if chunk.path_in_schema in sizes and chunk.physical_type == "BYTE_ARRAY":
+                sizes[chunk.path_in_schema] += chunk.total_uncompressed_size
+        # If the average text of a row takes fewer bytes than a reference, it is stored in a dictionary.
+        repeated = [name for name, size in sizes.items() if 0 < size < 8 * group.num_rows]
+        written_out = {name: size for name, size in sizes.items() if size and name not in repeated}
+        # 256 KiB if all rows were equally long; a small number, because they are not.
+        batch_rows = group.num_rows * (1 << 18) // max(1, sum(written_out.values()))
+        batch_rows = max(1, min(BATCH_ROWS, batch_rows))
         for name in written_out:
             if _longest_repeated(path, metadata, position, name) * batch_rows > arrow.PIECE_BYTES:
                 repeated.append(name)
@@ -129,28 +140,8 @@ def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int
         # The first row comes with the whole dictionary.
         batches = file.iter_batches(batch_size=1, row_groups=[position], columns=[name])
         column: Any = next((arrow.taken(batch, [name])[0] for batch in batches), None)
-    if not isinstance(column, pa.DictionaryArray) or not len(column.dictionary):
-        return 0
-    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
-
-
-def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], int]:
-    """How to read a row group with a limited amount of text at a time, so fewer rows if they are long.
-
-    Columns whose text is, on average, written out in each row; those whose text is in a dictionary, to be read as such;
-    and the number of rows at a time.
-    """
-    sizes = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
-    for place in range(group.num_columns):
-        chunk = group.column(place)
-        if chunk.path_in_schema in sizes and chunk.physical_type == "BYTE_ARRAY":
-            sizes[chunk.path_in_schema] += chunk.total_uncompressed_size
-    # If the average text of a row takes fewer bytes than a reference, it is stored in a dictionary.
-    repeated = [name for name, size in sizes.items() if 0 < size < 8 * group.num_rows]
-    written_out = [name for name, size in sizes.items() if size and name not in repeated]
-    size = sum(sizes[name] for name in written_out)
-    # 256 KiB if all rows were equally long; a small number, because they are not.
-    return written_out, repeated, max(1, min(BATCH_ROWS, group.num_rows * (1 << 18) // max(1, size)))
+    is_repeated = isinstance(column, pa.DictionaryArray)
+    return (pc.max(pc.binary_length(column.dictionary)).as_py() or 0) if is_repeated else 0
 
 
 def _statistics(path: str, **how: Any) -> tuple[Any, Any]:

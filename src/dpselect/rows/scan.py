@@ -137,6 +137,7 @@ class Scan:
         paths: the files that the engine reads by itself, which are all that it can reach; none: the rows are a stream.
         failure: the error to raise if the stream failed, else None.
         shown: the table's name in errors.
+        stopped: set it to end a stream at the next batch; else it is enough to interrupt the engine.
     """
 
     def __init__(
@@ -153,7 +154,7 @@ class Scan:
         self._read = list(dict.fromkeys(self._sources.values()))
         self.failure: SelectionError | None = None
         self._source, self._format, self._skipped = source, format, skipped
-        self._done, self._reported, self._stopped = 0, 0.0, False
+        self._done, self._reported, self.stopped = 0, 0.0, False
         columns = [cell.column for cell in cells.values() if cell.column != LINE]
         are_plain = all(each.of is None and each.holds in _ENGINE_TYPES for each in columns)
         are_told_apart = len({each.name.casefold() for each in source.columns}) == len(source.columns)
@@ -195,15 +196,11 @@ class Scan:
         total = self._source.size
         return min(1.0, self._done / total) if total else 1.0
 
-    def stop(self) -> None:
-        """Stop a stream at the next batch; else it is enough to interrupt the engine."""
-        self._stopped = True
-
     def _batches(self) -> Iterator[RecordBatch]:
         try:
             with reading(self.shown, hint=""):
                 for read in self._source.numbered(self._read, self._advance, self._skipped):
-                    if self._stopped:
+                    if self.stopped:
                         return
                     yield pa.RecordBatch.from_pydict(
                         {name: cell.made(read[self._sources[name]], self._format) for name, cell in self.cells.items()}
