@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, cast
 
 from dpselect.accounting.filter import Cost, Limits
-from dpselect.checks import fraction_up, positive_epsilon
+from dpselect.checks import fraction_up, number_within, target_error
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.ledger.accounts import epsilon_left
 from dpselect.plans.answers import OfQuestions
@@ -57,14 +57,10 @@ def described(questions: object) -> dict[str, dict[str, Any]]:
 
 
 def _budget(value: object, key: str, name: str) -> float:
-    if key == "epsilon":
-        return positive_epsilon(value, name)
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    if key == "share" and not 0 < number <= 1:
-        raise InvalidParameterError(name, value, "a part of the plan's epsilon, above 0 and at most 1")
-    if not 0 <= number < math.inf:
-        raise InvalidParameterError(name, value, "an error bound, at least 0")
-    return float(number)
+    if key == "share":
+        expected = "a part of the plan's epsilon, above 0 and at most 1"
+        return number_within(value, name, math.nextafter(0.0, 1.0), 1.0, expected)
+    return target_error(value, name, zero_allowed=key == "within")
 
 
 Planned = Callable[[str, float], TableQuestion]
