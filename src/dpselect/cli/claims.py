@@ -261,8 +261,8 @@ _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "dp_a
 def doctor(*, as_json: bool = False) -> int:
     """Check what works on this machine: the core, files, ledgers and each extra. The last line is what to run next.
 
-    Returns:
-        0, or 1 if something that every question needs does not work. Missing extras are not a fault.
+    The exit status is 1 if something that every question needs does not work.
+    Missing extras are not a fault.
     """
     from dpselect import Ledger, PermuteAndFlip
     from dpselect.accounting import PureEvent

@@ -119,7 +119,7 @@ def of_function(name: str, run: Run) -> Command:
             found = replace(said, name=each.name, help=explained.get(each.name, said.help), default=default)
             part = Part.NEEDED if default is REQUIRED else Part.OPTIONS
             (parts[part] if each.kind is each.KEYWORD_ONLY else positional).append(found)
-    return Command(name, about.partition("\nReturns:\n")[0].rstrip(), positional, {**parts, **more}, run)
+    return Command(name, about.rstrip(), positional, {**parts, **more}, run)
 
 
 QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)

@@ -248,16 +248,12 @@ class Guard:
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
-        self.address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
         self.cookie = f"dpselect-{port}"  # by name: browsers send cookies to all ports of an address
         self._token: str | None = secrets.token_urlsafe(32)
+        place = f"[{host}]" if ":" in host else host
+        self.first_address = f"http://{place}:{port}/?{TOKEN}={self._token}"  # opens the pages once
         self._cookie = secrets.token_urlsafe(32)
         self._lock = Lock()
-
-    @property
-    def first_address(self) -> str:
-        """The address that opens the pages once."""
-        return f"{self.address}?{TOKEN}={self._token}"
 
     def is_own(self, host: str) -> bool:
         """Whether a ``Host`` header names this server: by its address, never by a name that others may point to it."""
