@@ -270,10 +270,10 @@ def _difference(stated: Words, expected: Words, place: str = "") -> InvalidCerti
 
 def _pairs(held: object, name: str) -> list[tuple[Any, Any]]:
     """The groups with the answer of each."""
-    pairs = cast("list[object]", held) if isinstance(held, list) else []
-    if not pairs or not all(isinstance(pair, list) and len(cast("list[object]", pair)) == 2 for pair in pairs):
+    pairs = _list_of(held)
+    if not pairs or any(len(_list_of(pair)) != 2 for pair in pairs):
         raise wrong(name, "pairs of a group and its answer")
-    return [(one, other) for one, other in cast("list[list[Any]]", pairs)]
+    return [(one, other) for one, other in pairs]
 
 
 def _group(held: object, words: object) -> Any:
@@ -298,10 +298,9 @@ def _list_of(held: object) -> list[Any]:
 
 def _read(held: object, *, is_date: bool) -> Any:
     """A value of an answer, or a list of them; what is no date stays a text, which no question can answer."""
-    if isinstance(held, list):
-        listed = cast("list[object]", held)
-        if not any(isinstance(each, list) for each in listed):
-            return [_read(each, is_date=is_date) for each in listed]
+    listed = _list_of(held)
+    if isinstance(held, list) and not any(isinstance(each, list) for each in listed):
+        return [_read(each, is_date=is_date) for each in listed]
     if isinstance(held, list | dict) or held is None:
         raise wrong("value", "a value, or a list of values")
     try:
