@@ -24,8 +24,7 @@ class _FactsError(SelectionError):
 
     _says: ClassVar[str]
 
-    def __init_subclass__(cls, *, says: str = "") -> None:
-        cls._says = says or cls._says
+    def __init_subclass__(cls) -> None:
         dataclass(eq=False, repr=False)(cls)
 
     def __str__(self) -> str:
@@ -83,55 +82,55 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format that its name implies."""
 
 
-class TableUnavailableError(_FactsError, says="table at {source}: {what}"):
+class TableUnavailableError(_FactsError):
     """There is no such server, no permission, or the connection broke before the answer arrived; nothing was drawn."""
 
     source: str
     what: str
+    _says = "table at {source}: {what}"
 
 
-class FaultError(_FactsError, says="this is a bug in dpselect, please report it: {kind} in {place}"):
+class FaultError(_FactsError):
     """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause."""
 
     kind: str
     place: str
+    _says = "this is a bug in dpselect, please report it: {kind} in {place}"
 
 
 class InvalidEventError(InvalidParameterError):
     """A stored event cannot be read: an unknown kind or version, a missing or extra field, or a changed number."""
 
 
-class LimitExceededError(
-    _FactsError,
-    says="the event does not fit within epsilon = {epsilon!r}, delta = {delta!r}; the epsilons spent so far add up to"
-    " {spent!r}",
-):
+class LimitExceededError(_FactsError):
     """A privacy filter does not have enough left for an event; nothing was added to it."""
 
     epsilon: float
     delta: float
     spent: float
+    _says = (
+        "the event does not fit within epsilon = {epsilon!r}, delta = {delta!r};"
+        " the epsilons spent so far add up to {spent!r}"
+    )
 
 
 class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of so many scores, or for so many answers; nothing was drawn."""
 
 
-class StreamEndedError(_FactsError, says="{what}: begin another one, and charge it anew"):
+class StreamEndedError(_FactsError):
     """A stream of questions may not answer any more; nothing was drawn. Another stream has to be paid for anew."""
 
     what: str
+    _says = "{what}: begin another one, and charge it anew"
 
 
-class MissingExtraError(
-    _FactsError,
-    ImportError,
-    says="{what}: this needs the extra {extra!r}; in a checkout of dpselect: pip install '.[{extra}]'",
-):
+class MissingExtraError(_FactsError, ImportError):
     """A feature needs an optional package that is not installed."""
 
     what: str
     extra: str
+    _says = "{what}: this needs the extra {extra!r}; in a checkout of dpselect: pip install '.[{extra}]'"
 
 
 def import_extra(module: str, what: str, extra: str) -> Any:
@@ -167,7 +166,7 @@ def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
     return InvalidCertificateError("certificate", Shown(f"<{field}>"), expected, hint)
 
 
-class LedgerError(_FactsError, says="ledger {ledger}: {what}"):
+class LedgerError(_FactsError):
     """Base of all ledger errors that are not caused by an argument.
 
     Messages name the ledger without its password, and no answer.
@@ -175,6 +174,7 @@ class LedgerError(_FactsError, says="ledger {ledger}: {what}"):
 
     ledger: str
     what: str
+    _says = "ledger {ledger}: {what}"
 
 
 class ChargeRefusedError(LedgerError):
@@ -219,7 +219,7 @@ class LedgerForkedError(LedgerError):
     """An entry differs from what an anchor or a receipt shows: two copies diverged, or the ledger was rewritten."""
 
 
-class AnchorError(LedgerError, says="anchor {ledger}: {what}"):
+class AnchorError(LedgerError):
     """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
     Attributes:
@@ -228,16 +228,14 @@ class AnchorError(LedgerError, says="anchor {ledger}: {what}"):
     """
 
     sequence: int | None = None
+    _says = "anchor {ledger}: {what}"
 
 
 class AnchorUnavailableError(AnchorError):
     """An anchor cannot be read or written at this moment: its lock is held, the disk failed, or files ran out."""
 
 
-class AnswerLostError(
-    _FactsError,
-    says="charged as entry {sequence} of account {account!r}, but no answer was shown, and the charge stands. {why}",
-):
+class AnswerLostError(_FactsError):
     """Something failed after the charge: no answer was shown, and the charge stands.
 
     Attributes:
@@ -248,6 +246,7 @@ class AnswerLostError(
     account: str
     sequence: int
     why: str
+    _says = "charged as entry {sequence} of account {account!r}, but no answer was shown, and the charge stands. {why}"
 
 
 @dataclass(eq=False, repr=False)
