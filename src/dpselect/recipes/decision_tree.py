@@ -30,7 +30,7 @@ from dpselect.privacy import Neighbours
 Counts = NDArray[np.int64]
 Criterion = Literal["max", "gini", "entropy"]
 
-_UNIT = 1 << 16
+UNIT = 1 << 16  # scores are whole multiples of 1 / UNIT
 _MOST_SQUARED = math.isqrt((1 << 63) - 1)
 """Rows of a child whose square is within 64 bits: three thousand million. Beyond, Python's whole numbers are used."""
 
@@ -111,7 +111,7 @@ class Gini:
     [0.0, -4.4]
     """
 
-    sensitivity: ClassVar[int] = 2 * _UNIT
+    sensitivity: ClassVar[int] = 2 * UNIT
 
     def scores(self, counts: Counts) -> Counts:
         rows = counts.sum(axis=2)
@@ -119,8 +119,8 @@ class Gini:
             counts, rows = counts.astype(object), rows.astype(object)
         squares, some = (counts * counts).sum(axis=2), np.maximum(rows, 1)
         whole, left = squares // some, squares % some  # apart, or the product below would leave 64 bits
-        pure = whole * _UNIT - (-left * _UNIT // some)  # rounded up: the impurity is rounded down
-        return (pure - rows * _UNIT).sum(axis=1).astype(np.int64)
+        pure = whole * UNIT - (-left * UNIT // some)  # rounded up: the impurity is rounded down
+        return (pure - rows * UNIT).sum(axis=1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Entropy:
         below = np.arange(1.0, most)
         # What the term N log2 N gains from N to N + 1. The proof needs only that these never fall.
         gains = np.log2(below + 1.0) + below * np.log1p(1.0 / below) / np.log(2.0)
-        steps = np.maximum.accumulate(np.concatenate([[0], np.rint(gains * _UNIT)]).astype(np.int64))
+        steps = np.maximum.accumulate(np.concatenate([[0], np.rint(gains * UNIT)]).astype(np.int64))
         object.__setattr__(self, "most_rows", most)
         object.__setattr__(self, "_table", np.concatenate([[0], np.cumsum(steps)]))
 

@@ -30,14 +30,11 @@ from dpselect.checks import (
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.recipes.decision_tree import Recipe, array_of, codes_within
+from dpselect.recipes.decision_tree import UNIT, Counts, Recipe, array_of, codes_within
 
-Counts = NDArray[np.int64]
 ParentScore = Literal["mutual_information", "F", "R"]
 
 _SIZES = "the number of values of each attribute, such as (2, 3)"
-_UNIT = 1 << 16
-"""Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
 _PASSES = 20
 """Over all measurements so far, after each new one."""
 _MOST_COUNTED = 1 << 46
@@ -108,7 +105,7 @@ class MWEM(Rounds):
         Rounds.__post_init__(self)
         part, rest = divided(self.epsilon, probability(self.total_share, "total_share"))
         known = self.neighbours is Neighbours.REPLACE_ONE
-        self._divide(self.epsilon if known else rest, sensitivity=_UNIT, moved=1)
+        self._divide(self.epsilon if known else rest, sensitivity=UNIT, moved=1)
         self._set(totalling=None if known else GeometricMechanism(epsilon=part, sensitivity=1))
 
     def fit(self, counts: NDArray[np.integer], queries: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -143,8 +140,8 @@ class MWEM(Rounds):
         weights = np.full(held.size, rows / held.size)
         measured: dict[int, float] = {}
         for _ in range(self.rounds):
-            guesses = np.rint(asked @ weights * _UNIT).astype(np.int64)
-            winner = self.selecting.select(np.abs(answers * _UNIT - guesses))
+            guesses = np.rint(asked @ weights * UNIT).astype(np.int64)
+            winner = self.selecting.select(np.abs(answers * UNIT - guesses))
             found = float(self.measuring.draw(int(answers[winner])))
             # A query that is measured twice is known better; their mean is as good as any.
             measured[winner] = (measured.get(winner, found) + found) / 2.0
@@ -214,7 +211,7 @@ class AdaptiveMarginals(Rounds):
         weights = positive_counts(given, "weights", at_most=1 << 20, expected=expected, count=len(marginals))
         relation = self.neighbours
         moved = relation.changed(1)  # a replaced row leaves one cell and enters another
-        self._divide(self.epsilon, sensitivity=moved * max(weights) * _UNIT, moved=moved)
+        self._divide(self.epsilon, sensitivity=moved * max(weights) * UNIT, moved=moved)
         self._set(sizes=sizes, marginals=marginals, weights=weights)
 
     def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -239,10 +236,10 @@ class AdaptiveMarginals(Rounds):
     def _scores(self, truths: Sequence[NDArray[np.int64]], fitted: NDArray[np.float64]) -> NDArray[np.int64]:
         scores: list[int] = []
         for attributes, truth, weight in zip(self.marginals, truths, self.weights or (), strict=True):
-            guess = np.rint(_summed(fitted, attributes) * _UNIT).astype(np.int64)
+            guess = np.rint(_summed(fitted, attributes) * UNIT).astype(np.int64)
             # Public: it depends on sizes and epsilon alone.
-            allowance = round(min(self.measuring.expected_error * truth.size * _UNIT, float(_FARTHEST)))
-            score = weight * (int(np.abs(truth * _UNIT - guess).sum()) - allowance)
+            allowance = round(min(self.measuring.expected_error * truth.size * UNIT, float(_FARTHEST)))
+            score = weight * (int(np.abs(truth * UNIT - guess).sum()) - allowance)
             scores.append(min(max(score, -_FARTHEST), _FARTHEST))
         return np.array(scores, np.int64)
 
@@ -279,7 +276,7 @@ def _summed(table: NDArray[np.int64] | NDArray[np.float64], attributes: tuple[in
 def _terms(rows: int) -> Counts:
     """n log2 n for n = 0 ... rows, in multiples of 1/65536, each rounded."""
     numbers = np.arange(1.0, rows + 1.0)
-    return np.concatenate([[0], np.rint(numbers * np.log2(numbers) * _UNIT)]).astype(np.int64)
+    return np.concatenate([[0], np.rint(numbers * np.log2(numbers) * UNIT)]).astype(np.int64)
 
 
 def mutual_information(counts: Counts) -> int:
@@ -300,7 +297,7 @@ def mutual_information_sensitivity(rows: int, *, binary: bool) -> int:
         bits = math.log2(rows) + (rows - 1) * math.log2(rows / (rows - 1)) if rows > 1 else 0.0
     else:
         bits = 2.0 * math.log2((rows + 1) / 2.0) + (rows - 1) * math.log2((rows + 1) / (rows - 1))
-    return math.ceil(bits * (1.0 + 1e-12) * _UNIT) + 7  # 12 rounded terms may change, each known within 0.51
+    return math.ceil(bits * (1.0 + 1e-12) * UNIT) + 7  # 12 rounded terms may change, each known within 0.51
 
 
 def nearness_to_certainty(counts: Counts) -> int:
