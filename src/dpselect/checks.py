@@ -335,7 +335,9 @@ def fraction_up(exact: Fraction) -> float:
         nearest = exact.numerator / exact.denominator
     except OverflowError:
         return math.inf if exact > 0 else -sys.float_info.max
-    return math.nextafter(nearest, math.inf) if nearest < exact else nearest
+    numerator, denominator = nearest.as_integer_ratio()  # several times as fast as a comparison of fractions
+    is_less = numerator * exact.denominator < exact.numerator * denominator
+    return math.nextafter(nearest, math.inf) if is_less else nearest
 
 
 def fraction_down(exact: Fraction) -> float:
