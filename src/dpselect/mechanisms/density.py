@@ -69,7 +69,10 @@ class DensityMechanism(MechanismValue):
         """
         pull = min(self.epsilon, 1e300) * positive_count(n, "n", at_most=2**63)
         default = max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
-        return default if self.k is None else self.k
+        k = default if self.k is None else self.k
+        if n * k > _LARGEST_DISTANCE:
+            raise InvalidParameterError("k", k, "at most 2^61 divided by the number of data")
+        return k
 
     def draw(self, counts: ScoresLike, widths: ScoresLike | None = None) -> IntArray:
         """Draw one sample of binned data, at the cost of `epsilon`.
@@ -111,7 +114,7 @@ class DensityMechanism(MechanismValue):
         plain = plain_values(values)
         if not plain.size:
             raise InvalidDataError("values", Shown("<none>"), "at least one number")
-        k = self._size_within_range(plain.size)
+        k = self.sample_size(plain.size)
         ends = float(lower), float(upper)
         # The cumulative counts jump at the bounds, whatever lies there, and at every value between them.
         positions, counts = np.unique(np.concatenate([ends, np.clip(plain, *ends)]) + 0.0, return_counts=True)
@@ -146,46 +149,26 @@ class DensityMechanism(MechanismValue):
 
     def _checked(self, counts: ScoresLike, widths: ScoresLike | None) -> tuple[IntArray, FloatArray | None, int]:
         """The counts, the lengths of their bins where these matter, and the sample's size."""
-        numbers = _bin_counts(counts)
-        if not numbers.any():
-            raise InvalidDataError("counts", Shown("<all 0>"), "whole numbers >= 0, not all of them 0")
-        lengths = None
-        if self.base == "points":
-            lengths = np.ones(numbers.size) if widths is None else _lengths(widths, numbers.size)
-        elif widths is not None:
-            hint = "All histograms have the same weight here."
-            raise InvalidParameterError("widths", Shown("<given>"), "None", hint)
-        return numbers, lengths, self._size_within_range(sum(numbers.tolist()))
-
-    def _size_within_range(self, n: int) -> int:
-        k = self.sample_size(n)
-        if n * k > _LARGEST_DISTANCE:
-            raise InvalidParameterError("k", k, "at most 2^61 divided by the number of data")
-        return k
-
-
-def _bin_counts(counts: ScoresLike) -> IntArray:
-    """The histogram a caller gives: each count >= 0, with a sum below 2^61."""
-    expected = "whole numbers >= 0, one for each bin, at least one"
-    given = native_values(counts, "counts", expected)
-    if given.size == 0:
-        raise InvalidDataError("counts", Shown("<no bins>"), expected)
-    if not bool(np.all((given >= 0) & (given < _LARGEST_DISTANCE) & (given == np.floor(given)))):  # also false of NaN
-        raise InvalidDataError("counts", Shown("<numbers that are no counts>"), expected)
-    if given.sum(dtype=np.float64) >= _LARGEST_DISTANCE:
-        raise InvalidDataError("counts", Shown("<too many units>"), "counts with a sum below 2^61")
-    return given.astype(np.int64)
-
-
-def _lengths(widths: ScoresLike, bins: int) -> FloatArray:
-    expected = f"{bins} finite numbers > 0 with a sum of at most 1e308"
-    try:
-        lengths = native_scores(widths).astype(np.float64)
-    except InvalidScoresError:
-        lengths = np.empty(0)  # refused as well, but naming the argument that it is about
-    if lengths.size != bins or not (lengths > 0.0).all() or not sum(lengths.tolist()) <= 1e308:
-        raise InvalidParameterError("widths", Shown("<something else>"), expected)
-    return lengths
+        expected = "whole numbers >= 0, one for each bin, not all of them 0, with a sum below 2^61"
+        given = native_values(counts, "counts", expected)
+        are_counts = (given >= 0) & (given < _LARGEST_DISTANCE) & (given == np.floor(given))  # also false of NaN
+        if not (are_counts.all() and 0 < given.sum(dtype=np.float64) < _LARGEST_DISTANCE):
+            raise InvalidDataError("counts", Shown("<something else>"), expected)
+        numbers = given.astype(np.int64)
+        k = self.sample_size(int(numbers.sum()))
+        if self.base == "histograms":
+            if widths is not None:
+                hint = "All histograms have the same weight here."
+                raise InvalidParameterError("widths", Shown("<given>"), "None", hint)
+            return numbers, None, k
+        try:
+            lengths = np.ones(numbers.size) if widths is None else native_scores(widths).astype(np.float64)
+        except InvalidScoresError:
+            lengths = np.empty(0)  # refused as well, but naming the argument that it is about
+        if lengths.size != numbers.size or not (lengths > 0.0).all() or not sum(lengths.tolist()) <= 1e308:
+            expected = f"{numbers.size} finite numbers > 0 with a sum of at most 1e308"
+            raise InvalidParameterError("widths", Shown("<something else>"), expected)
+        return numbers, lengths, k
 
 
 def shares(noisy: IntArray) -> FloatArray:
