@@ -292,7 +292,16 @@ class Shells:
         bands = [Band(self.data, self._base, radii[0])]
         first = max(1, int(min(_STEP / max(self._octaves, 2.0**-60), 2.0**62)))
         while True:
-            proposed, wasted = self._waste(starts, radii, bands)
+            # What each shell proposes of its own samples, and how much of it may be rejected; roughly.
+            near, far = (
+                np.array([min(self._octaves * (each - self._least), 2.0**40) for each in ends])
+                for ends in (starts, radii)
+            )
+            logs = np.array([band.bound for band in bands]) - near
+            nearer = np.concatenate([[-math.inf], logs[:-1] + near[:-1]]) - near
+            inside, before = (np.exp2(np.maximum(each - logs.max(), -1000.0)) for each in (logs, nearer))
+            proposed = np.maximum(inside - before, 0.0)
+            wasted = proposed * -np.expm1(np.maximum(near - far, -1000.0) * math.log(2.0))
             worst = int(wasted.argmax())
             if wasted.sum() <= (1.0 - _ENOUGH) * proposed.sum() or not wasted[worst]:
                 return starts, radii, bands
@@ -302,17 +311,6 @@ class Shells:
             starts.insert(worst + 1, middle + 1)
             radii.insert(worst, middle)
             bands.insert(worst, Band(self.data, self._base, middle))
-
-    def _waste(self, starts: list[int], radii: list[int], bands: list[Band]) -> tuple[FloatArray, FloatArray]:
-        """What each shell proposes of its own samples, and how much of it may be rejected; roughly."""
-        near, far = (
-            np.array([min(self._octaves * (each - self._least), 2.0**40) for each in ends]) for ends in (starts, radii)
-        )
-        logs = np.array([band.bound for band in bands]) - near
-        nearer = np.concatenate([[-math.inf], logs[:-1] + near[:-1]]) - near
-        inside, before = (np.exp2(np.maximum(each - logs.max(), -1000.0)) for each in (logs, nearer))
-        proposed = np.maximum(inside - before, 0.0)
-        return proposed, proposed * -np.expm1(np.maximum(near - far, -1000.0) * math.log(2.0))
 
 
 def _power_below(octaves: float) -> Fraction:

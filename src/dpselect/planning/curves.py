@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import cast
 
 import numpy as np
@@ -23,24 +24,18 @@ MechanismKind = Callable[..., Mechanism]
 
 def planned(kind: object, *, sensitivity: float, monotonic: bool) -> Callable[[float], Mechanism]:
     """The mechanism by its epsilon; what makes no mechanism, and arguments out of range, are refused at once."""
-    if isinstance(kind, Mechanism):
-        raise _refused(kind, "Do not fix its epsilon: planning varies it.")
-    if not callable(kind) or (isinstance(kind, type) and not issubclass(cast("type[object]", kind), Mechanism)):
-        raise _refused(kind)
-    make = cast(MechanismKind, kind)
-    try:
-        made = cast(object, make(epsilon=1.0, sensitivity=sensitivity, monotonic=monotonic))
-    except TypeError:
-        raise _refused(kind) from None
+    make, made = cast(MechanismKind, kind), cast(object, None)
+    if callable(kind) and (not isinstance(kind, type) or issubclass(cast("type[object]", kind), Mechanism)):
+        with suppress(TypeError):
+            made = make(epsilon=1.0, sensitivity=sensitivity, monotonic=monotonic)
     if not isinstance(made, Mechanism):
-        raise _refused(kind)
-    return lambda epsilon: make(epsilon=epsilon, sensitivity=made.sensitivity, monotonic=made.monotonic)
-
-
-def _refused(kind: object, hint: str = "Others are not planned by a target error.") -> InvalidParameterError:
-    got = Shown(f"<class {kind.__name__}>") if isinstance(kind, type) else kind
-    expected = "PermuteAndFlip, ExponentialMechanism or ReportNoisyMax, or functools.partial of one"
-    return InvalidParameterError("mechanism", got, expected, hint)
+        got = Shown(f"<class {kind.__name__}>") if isinstance(kind, type) else kind
+        expected = "PermuteAndFlip, ExponentialMechanism or ReportNoisyMax, or functools.partial of one"
+        is_made = isinstance(kind, Mechanism)
+        hint = "Do not fix its epsilon: planning varies it." if is_made else "Others are not planned by a target error."
+        raise InvalidParameterError("mechanism", got, expected, hint)
+    fixed = {"sensitivity": made.sensitivity, "monotonic": made.monotonic}
+    return lambda epsilon: make(epsilon=epsilon, **fixed)
 
 
 def gaps_or_size(scores: ScoresLike | None, n: int | None, made: Mechanism) -> Gaps | float:
