@@ -45,7 +45,7 @@ autodoc_default_options = {
 }
 autodoc_typehints = "description"
 # As they are written, not what they stand for.
-_WRITTEN = ("ScoresLike", "FloatArray", "IntArray", "NumericArray", "PointScore", "VectorScore", "Score")
+_WRITTEN = ("ScoresLike", "FloatArray", "IntArray", "PointScore", "VectorScore", "Score")
 autodoc_type_aliases = {name: name for name in _WRITTEN} | {"npt.ArrayLike": "ArrayLike"}
 autodoc_typehints_description_target = "documented"
 autoclass_content = "both"

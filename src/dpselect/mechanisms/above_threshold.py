@@ -204,7 +204,6 @@ def _rates(epsilon: float, coins: int) -> tuple[float, float]:
     return offset, answer
 
 
-_LEAST_EPSILON = 1e-12  # below it the noise would drown any number of units
 _MACHINE = (-(2**63), 2**63 - 1)
 _FAR = 2**62  # a threshold beyond this is compared in whole numbers of any size: 64 bits might not hold the differences
 _MOST_PARTS = 10**6
@@ -250,7 +249,7 @@ class UnboundedQuantileMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        if self.epsilon < _LEAST_EPSILON:
+        if self.epsilon < 1e-12:  # the noise would drown any number of units
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
         share = decimal_fraction(self.level, "level", expected="a number from 0 to 1")
         if share.denominator > _MOST_PARTS:

@@ -97,7 +97,6 @@ class RunCount:
 
 
 _DIGITS = 192  # of U, at first; few draws need more
-_MORE_DIGITS = 62  # decimal digits beside a third of the binary ones: beyond those that differences lose
 
 
 @lru_cache(maxsize=64)
@@ -105,7 +104,8 @@ def _first_chance(eta: Fraction, gamma: Fraction, digits: int) -> Enclosed:
     """Bounds of P(K = 1), closer the more binary digits are asked for."""
     if eta == 1:
         return gamma, gamma
-    digits = digits // 3 + _MORE_DIGITS + eta.denominator.bit_length() // 3  # a small eta loses digits below
+    # In decimal digits, with 62 beyond those that differences lose; a small eta loses digits below.
+    digits = digits // 3 + 62 + eta.denominator.bit_length() // 3
     high, low = (-each for each in log_in_digits(gamma, digits))
     if eta == 0:
         return (1 - gamma) / high, (1 - gamma) / low

@@ -20,7 +20,6 @@ from dpselect.mechanisms.scores import ScoresLike, native_scores, native_values,
 from dpselect.privacy import Neighbours
 
 _LARGEST_DISTANCE = 2**61
-_LARGEST_SAMPLE = 1_000_000  # the time and memory of planning grow in proportion
 _MOST_SAMPLES = 500_000
 
 
@@ -55,7 +54,8 @@ class DensityMechanism(MechanismValue):
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
         if self.k is not None:
-            self._set(k=positive_count(self.k, "k", at_most=_LARGEST_SAMPLE))
+            # The time and memory of planning grow in proportion.
+            self._set(k=positive_count(self.k, "k", at_most=1_000_000))
         one_of(self.base, "base", ("histograms", "points"))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             hint = "The number of data is public here; a datum added or removed changes it."

@@ -174,7 +174,6 @@ _ENOUGH = 1 / 8  # planning goes on until so large a share of what is proposed i
 _STEP = 3.0  # the first shell is so many octaves of the weights wide
 _BITS = 40  # the largest of the whole weights among which one is chosen has so many bits
 _FARTHEST = 2.0**20  # exponents beyond so many octaves are bounded like this one, so that exact bounds stay short
-_MOST_STATES = 4096  # so many states of a walk are remembered
 
 
 class Band:
@@ -186,7 +185,7 @@ class Band:
     def __init__(self, data: CumulativeCounts, base: Histograms | Cells | Positions, radius: int) -> None:
         self._base = base
         self._gates, self._low, self._high = (each.tolist() for each in data.gates(radius))
-        self.steps = lru_cache(_MOST_STATES)(self._steps)
+        self.steps = lru_cache(4096)(self._steps)
         self._bounds = [np.zeros(1)]
         for gate in reversed(range(len(self._gates) - 1)):
             # For each count at the gate the sum over the steps of weights times bounds after them, rounded up.

@@ -21,8 +21,6 @@ from dpselect.mechanisms.numbers import FloatArray, Law, log_of, native_fraction
 from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores, members_of
 
 _WEIGHTS = "finite numbers >= 0, one of them > 0"
-_MOST_APART = 2**8192
-"""How many times the smallest weight above zero the largest may be: proofs/exact_sampling.md, "Pieces"."""
 
 
 def exponential_probabilities(x: FloatArray) -> FloatArray:
@@ -67,7 +65,7 @@ class CandidateWeights(tuple[float | Fraction, ...]):
         if not any(found):
             raise InvalidParameterError("weights", Shown(f"<{len(found)} zeros>"), _WEIGHTS)
         exact = tuple(cast("list[Fraction]", found))
-        if max(exact) > _MOST_APART * min(filter(None, exact)):
+        if max(exact) > 2**8192 * min(filter(None, exact)):  # proofs/exact_sampling.md, "Pieces"
             expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
             raise InvalidParameterError("weights", Shown(f"<{len(exact)} weights>"), expected)
         try:

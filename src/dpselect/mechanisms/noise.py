@@ -293,11 +293,8 @@ def whole_points(points: npt.ArrayLike) -> npt.NDArray[Any]:
     return np.array([int(each) for each in members], dtype=object).reshape(at.shape)
 
 
-_MOST_VARIANCE = 2.0**100
 _CLOSE = 2.0**-40
 _BELOW_PI = Fraction(3_141_592_653, 10**9)
-
-_MOST_RHO = 2.0**100  # products of more with orders would leave the doubles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,7 +332,7 @@ class DiscreteGaussianMechanism(WholeNoise):
         moved = positive_count(self.squared_sensitivity, "squared_sensitivity", at_most=2**53)
         self._set(squared_sensitivity=moved)
         variance = fraction_up(Fraction(moved) / (2 * Fraction(affordable_rho(self.epsilon, self.delta))))
-        if not variance <= _MOST_VARIANCE:
+        if not variance <= 2.0**100:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful count")
         self._set(variance=variance)
         # At proposals of about this scale most of them are accepted.
@@ -410,7 +407,7 @@ def affordable_rho(epsilon: float, delta: float) -> float:
     def epsilon_of(rho: float) -> float:
         return best_epsilon(lambda orders: rho * orders * (1.0 + 2.0**-50), delta)
 
-    most = min(epsilon, _MOST_RHO)
+    most = min(epsilon, 2.0**100)  # products of more with orders would leave the doubles
     # A simpler conversion, which gives less, says where to look first.
     logarithm = -math.log(delta)
     start = min(max((epsilon / (math.sqrt(logarithm + epsilon) + math.sqrt(logarithm))) ** 2, 1e-300), most)

@@ -27,7 +27,6 @@ from dpselect.mechanisms.scores import ScoresLike, native_scores
 _DEEPEST = 750.0  # e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles
 _NODES = 16  # on each panel
 _WIDEST = 1.0  # width of a panel: the product varies on the scale of 1, whatever the number of candidates
-_NEGLIGIBLE = 1e-21  # panels are left out once w is this small, relative to the integral above the best score
 _NEAR = math.log(25.0)  # beyond this distance ``q = e^-distance / 2`` is at most 0.02, and power series are used
 _TERMS = 10
 
@@ -43,7 +42,7 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
     p = np.exp(-x)
     total = float(p.sum())
     result = p / 2.0 * product_integrals(p / 2.0)
-    negligible = _NEGLIGIBLE / (1.0 + total)
+    negligible = 1e-21 / (1.0 + total)  # panels are left out once w is this small beside the integral above the best
     enough = -math.log(negligible)
     if total - 1.0 >= 2.0 * enough:  # w(0) is at most exp(-(total - 1) / 2)
         return result

@@ -17,7 +17,6 @@ from dpselect.mechanisms.numbers import FloatArray, gauss_legendre
 from dpselect.mechanisms.scores import ScoresLike, exact_doubles, plain_points
 
 Slope = float | None
-BoolArray = npt.NDArray[np.bool_]
 
 _MOST = sys.float_info.max
 _UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
@@ -224,7 +223,7 @@ class FallLaw:
     """
 
     edges: FloatArray
-    is_upward: BoolArray
+    is_upward: npt.NDArray[np.bool_]
     depth: FloatArray
     linear: FloatArray
     quadratic: FloatArray

@@ -32,8 +32,6 @@ class SupportsArrow(Protocol):
 ScoresLike = npt.ArrayLike | SupportsArrow
 """What ``scores`` may be: one-dimensional, of real numbers, from NumPy, Arrow, pandas, Polars or plain Python."""
 
-NumericArray = npt.NDArray[np.float64] | npt.NDArray[np.int64] | npt.NDArray[np.uint64]
-
 _ONE_ROW = "For one selection use select."
 _EXPECTED = "a one-dimensional array of float64, float32 or integers"
 _EVERY = "a score for every candidate"
@@ -102,7 +100,7 @@ def score_count(native: npt.NDArray[Any]) -> int:
     return native.size
 
 
-def finite_scores(scores: ScoresLike) -> NumericArray:
+def finite_scores(scores: ScoresLike) -> npt.NDArray[np.float64 | np.int64 | np.uint64]:
     """`scores` as a native float64, int64 or uint64 array for the formulas: exact, finite and not empty.
 
     Raises:

@@ -126,12 +126,6 @@ def checked_epsilons(epsilons: ArrayLike) -> list[float]:
 _SMALLEST, _LARGEST, _STEP = 1e-290, 1e290, 8.0
 """Epsilons that a plan may have, beyond which scales overflow; and the factor from one that is tried to the next."""
 
-_LEAST_CHANCE = 1e-290
-"""Smallest probability of the farthest candidate in an expected error: smaller ones lose digits."""
-
-_TIGHT = 1e-12
-"""Relative distance of the answer from the smallest epsilon that does, unless rounding hides the difference."""
-
 
 @explained
 def epsilon_for(
@@ -193,7 +187,8 @@ def epsilon_for(
         raise InvalidParameterError(name, target, "an error that depends on epsilon", hint)
     if confidence is None:
         if isinstance(over, Gaps):
-            blind, least = over.mean(_guess(at(1.0), over)), farthest * _LEAST_CHANCE
+            # A smaller probability of the farthest candidate would lose digits.
+            blind, least = over.mean(_guess(at(1.0), over)), farthest * 1e-290
             if not least <= target < blind:
                 hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
                 expected = f"a number > {least if target < least else 0.0:.3g} and < {blind:.6g}"
@@ -245,7 +240,7 @@ def _smallest(error: Callable[[float], float], target: float, named: tuple[str, 
         return math.log(max(error(math.exp(log_epsilon)), math.ulp(0.0))) - math.log(target)  # of 0 there is none
 
     crossing = math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
-    nudge = _TIGHT
+    nudge = 1e-12  # the relative distance from the smallest epsilon that does, unless rounding hides the difference
     while crossing * (1.0 + nudge) < high:
         if error(crossing * (1.0 + nudge)) <= target:
             return crossing * (1.0 + nudge)

@@ -112,9 +112,6 @@ def _rank(rows: NDArray[np.int32], rank_terms: IntArray) -> IntArray:
 _TOLERANCE = 1e-9
 """Absolute tolerance of the solver. The program's numbers are of order 1; with a smaller one it is slow or fails."""
 
-_METHODS = ("highs-ipm", "highs-ds")
-"""The second is slower on large programs, and is used where the first gives up."""
-
 
 def solve(lattice: Lattice, p: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The solver's optimum, for ``exp(-epsilon) = p``; used only for bounds that hold whatever it is.
@@ -146,7 +143,7 @@ def solve(lattice: Lattice, p: float) -> tuple[FloatArray, FloatArray, FloatArra
     signs = np.concatenate([np.full(held.size, -1.0), np.full(held.size, p)])
     ends = np.concatenate([row, row]), np.concatenate([tops, lattice.better[tops]])
     privacy: Any = csr_array((signs, ends), shape=(held.size, places))
-    for method in _METHODS:
+    for method in ("highs-ipm", "highs-ds"):  # the second, slower on large programs, is used where the first gives up
         found: Any = linprog(
             increments.T @ (states * scaled_costs(lattice, p)),  # weights of 1 on average
             A_eq=sums,
@@ -256,8 +253,6 @@ def _combinations(total: int, chosen: int) -> int:
 
 _STEP = 2.0
 """One step of the lattice, in sensitivities."""
-_MEETING = 1e-12
-"""Bounds at most this far apart, relatively, differ by rounding."""
 _LARGEST_EPSILON = 700.0
 """For a larger epsilon errors are too small for a double."""
 
@@ -317,7 +312,7 @@ def _least_error(lattice: Lattice, epsilon: float) -> Bounds:
     # Without a guess these are best prices and permute-and-flip; from epsilon = 0.9624 on they meet, on any lattice.
     lower = lower_bound(lattice, p, np.full(lattice.weights.size, np.inf), np.zeros(lattice.weights.size))
     upper = upper_bound(lattice, p, np.zeros(lattice.level.size))
-    if upper > lower * (1.0 + _MEETING):
+    if upper > lower * (1.0 + 1e-12):  # else they differ by rounding
         scaled, *multipliers = solve(lattice, p)
         lower = max(lower, lower_bound(lattice, p, *multipliers))
         upper = min(upper, upper_bound(lattice, p, scaled))

@@ -31,9 +31,6 @@ MECHANISMS: Mapping[str, MechanismKind] = {
     "noisy max (Laplace)": ReportNoisyMax,
 }
 
-_MOST_DECADES = 6
-"""Range of errors on a log axis; smaller errors are negligible and would only compress the others."""
-
 
 @explained
 def plot_error(
@@ -114,7 +111,7 @@ def _error_axis(errors: np.ndarray, *, expected: bool) -> tuple[Axis, list[str]]
     positive = errors[axis.drawable(errors)]
     if not positive.size:
         return axis, []  # on which nothing can be drawn, as the caller will be told
-    power = math.floor(math.log10(positive.max())) - _MOST_DECADES
+    power = math.floor(math.log10(positive.max())) - 6  # smaller errors would only compress the others
     floor = float(f"1e{power}")
     if positive.min() >= floor:
         return axis, ["A line ends where the error is 0."] if (errors == 0).any() else []

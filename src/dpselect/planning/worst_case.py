@@ -91,9 +91,6 @@ def worst_case_bounds(
     return Bounds(made.scale * log_size / 4.0, made.scale * upper)
 
 
-_DISTANT = 1e15  # so many scales are what no noise makes up for, at any confidence that a double holds
-
-
 _TAILS: dict[str, Callable[[float], float]] = {
     "permute_and_flip": lambda x: 0.5 * math.exp(-x),
     "exponential": lambda x: math.exp(-x) / (1.0 + math.exp(-x)),
@@ -127,7 +124,7 @@ def lead_shown(mechanism: Mechanism, gap: float, confidence: float = 0.99) -> fl
         raise InvalidParameterError("mechanism", mechanism, "a mechanism that released a gap")
     gap, failure = target_error(gap, "gap", zero_allowed=True), 1.0 - probability(confidence, "confidence")
     tail, scale = _TAILS[mechanism.law.name], max(mechanism.scale, math.ulp(0.0))
-    if gap / scale > _DISTANT:
+    if gap / scale > 1e15:  # which no noise makes up for, at any confidence that a double holds
         return gap * (1.0 - 1e-12)
     shown = gap / scale
     if not gap or not tail(shown) <= failure * tail(0.0):
