@@ -85,10 +85,6 @@ class CandidateWeights(tuple[float | Fraction, ...]):
         with np.errstate(divide="ignore"):
             return np.log(np.array(self))
 
-    @cached_property
-    def taking_part(self) -> npt.NDArray[np.bool_]:
-        return self.logarithms > -math.inf
-
     def probabilities(self, x: FloatArray) -> FloatArray:
         """Those of candidates with these scaled gaps."""
         heights = self.logarithms - x
@@ -96,7 +92,7 @@ class CandidateWeights(tuple[float | Fraction, ...]):
 
     def odds_against_lightest(self) -> float:
         """All others' weight over that of the lightest candidate that is not left out; never too small."""
-        logarithms = self.logarithms[self.taking_part]
+        logarithms = self.logarithms[self.logarithms > -math.inf]
         lightest = int(logarithms.argmin())
         with np.errstate(over="ignore"):
             ratios = np.exp(np.delete(logarithms, lightest) - logarithms[lightest])
@@ -188,19 +184,16 @@ class ExponentialMechanism(Mechanism):
             draws = _WeightedDraws(weights, self.epsilon, self.sensitivity, self._factor)
             self._set(weights=weights, _sampler=draws)
 
-    @property
-    def _weights(self) -> CandidateWeights | None:
-        return cast("CandidateWeights | None", self.weights)
-
     def gaps(self, scores: ScoresLike) -> Gaps:
         """How far scores are below the best of those that are not left out; those are taken for as good as it."""
-        found, weights = finite_scores(scores), self._weights
-        if weights is None:
+        found = finite_scores(scores)
+        if not isinstance(self.weights, CandidateWeights):
             return Gaps.below_best(found)
-        if found.size != len(weights):
-            raise unlike(found.size, len(weights))
-        return Gaps.below_best(np.where(weights.taking_part, found, found[weights.taking_part].max()))
+        if found.size != len(self.weights):
+            raise unlike(found.size, len(self.weights))
+        taking_part = self.weights.logarithms > -math.inf
+        return Gaps.below_best(np.where(taking_part, found, found[taking_part].max()))
 
     def probabilities(self, gaps: Gaps) -> npt.NDArray[np.float64]:
-        weights = self._weights
-        return (self.law if weights is None else weights).probabilities(self.scaled(gaps))
+        law = self.weights if isinstance(self.weights, CandidateWeights) else self.law
+        return law.probabilities(self.scaled(gaps))

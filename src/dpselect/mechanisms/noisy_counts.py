@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -360,8 +360,8 @@ def unknown_noise(
     k = positive_count(k, "k", at_most=MOST_ANSWERS)
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
     price["neighbours"] = neighbours
-    geometric, gaussian = ThresholdCounts(**price), _if_possible(partial(GaussianThresholdCounts, **price))
-    stop = None if boolean(with_counts, "with_counts") else _if_possible(partial(StopCandidate, k=k, **price))
+    geometric, gaussian = ThresholdCounts(**price), _if_possible(GaussianThresholdCounts, **price)
+    stop = None if boolean(with_counts, "with_counts") else _if_possible(StopCandidate, k=k, **price)
     return _fewest("released", geometric=geometric, gaussian=gaussian, stop=stop)
 
 
@@ -382,13 +382,13 @@ def naming_noise(
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
     price["neighbours"] = neighbours
     coins = PartitionSelection(**price)
-    return _fewest("named", partition=coins, gaussian=_if_possible(partial(GaussianThresholdCounts, **price)))
+    return _fewest("named", partition=coins, gaussian=_if_possible(GaussianThresholdCounts, **price))
 
 
-def _if_possible(plan: Callable[[], UnlistedValues]) -> UnlistedValues | None:
+def _if_possible(kind: Callable[..., UnlistedValues], **price: Any) -> UnlistedValues | None:
     """None where epsilon or delta is too small for it, or `k` too large."""
     try:
-        return plan()
+        return kind(**price)
     except InvalidParameterError:
         return None
 

@@ -35,7 +35,6 @@ Price = int | float | Fraction
 _MOST_PRICES = 1_000_000  # a longer list describes a range
 _MOST_UNITS = 2**40  # so revenues 2^63 units apart are millions of highest prices apart
 _LARGEST = 2**63 - 1
-_LONGEST_DENOMINATOR = 2200  # bits of a denominator: any double is more than `_MOST_UNITS` of a unit this small
 _ACCEPTED = "finite numbers > 0"
 _TOO_FINE = "prices of at most 2^40 times their largest common unit", "Round them, to cents say: round(price, 2)."
 
@@ -186,7 +185,7 @@ def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[IntArray
     denominator = 1
     for part in {number.denominator for number in exact}:
         denominator = math.lcm(denominator, part)
-        if denominator.bit_length() > _LONGEST_DENOMINATOR:
+        if denominator.bit_length() > 2200:  # any double is more than `_MOST_UNITS` of a unit this small
             raise _refusal(prices, *_TOO_FINE)
     numerators = [number.numerator * (denominator // number.denominator) for number in exact]
     divisor = math.gcd(*numerators)
