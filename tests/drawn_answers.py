@@ -83,8 +83,8 @@ def handed(question: Any, found: Any, *, most: int | None = None, **other: Any) 
     match question.scan:
         case CountsOf() | TotalsOf():
             return CandidateTotals(np.array(found))
-        case NamesOf(kind):
-            return NameCounts(pa.array([*found]), np.array([*found.values()]), kind=kind)
+        case NamesOf():
+            return NameCounts(pa.array([*found]), np.array([*found.values()]))
         case scan:
             domain = PublicDomain.given(**other) if other else scan.domain
             rows = scan.max_rows_per_unit if most is None else most

@@ -255,7 +255,7 @@ class ModelRows(Rows):
         found = model.names(
             self.rows, asked.unit.name, asked.column.name, kind, most=scan.max_values_per_unit, **_groups(asked)
         )
-        return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
+        return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64)) for each in found]
 
 
 def _as_numbers(rows: model.Rows, column: Column, *, is_date: bool) -> model.Rows:

@@ -24,7 +24,44 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Count(Question, name="count"):
+class NoisyCounts(Question):
+    """A question that noisy numbers of units answer: several, unless it says so. Its subclasses are questions."""
+
+    value = "list[int]"
+    measure: ClassVar[str] = "units ({unit})"
+    is_amount: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
+    near: ClassVar[str] = "each released count is within {bound} of the truth"
+
+    def stated_of_all(self, moved: float, *proofs: str, is_once: bool = True, **more: Any) -> words.Planned:
+        """The contents of the certificate; the error is the largest distance of any count from the truth, in units.
+
+        If each unit counts at most once, the sum of the noisy counts is a noisy number of units, at no cost.
+        """
+        noise, n = self.mechanism, more["candidates"]["count"]
+        usable = words.NoisyUnits(within=noise.total_error_bound(n, words.CONFIDENCE)) if is_once else None
+        bound = float(noise.error_bound(words.CONFIDENCE, size=n))
+        return self.stated(moved, *proofs, error_bound=bound, usable=usable, **more)
+
+    def drawn(self, counts: NDArray[int64]) -> words.Drawn:
+        noisy = self.mechanism.draw_many(counts)
+        units = None if self.terms.usable is None else [words.released_count(sum(noisy.tolist()))]
+        return words.Drawn(self.answer(noisy), units)
+
+    def answer(self, noisy: NDArray[int64]) -> list[Any]:
+        """What is released of the noisy numbers."""
+        return [*map(words.released_count, noisy.tolist())]
+
+    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
+        """One for each, and `units` is their sum, or less if one is 0, which may stand for a negative number."""
+        if len(values) != self.terms.candidates["count"] or not all(map(words.is_noisy_count, values)):
+            return False
+        most = words.released_count(sum(values))
+        return units is None or (units == most if all(values) else units <= most)
+
+
+class Count(NoisyCounts, name="count"):
     """The number of units, or of those with a row that meets a public condition.
 
     A unit counts once, however many rows it has. `usable_epsilon` goes with `between` only: it counts the units with
@@ -45,9 +82,6 @@ class Count(Question, name="count"):
 
     asks = "How many people are there?"
     example = ("adult.csv", "--unit person_id --epsilon 0.5")
-    also = (
-        ("How many people meet a condition?", ("adult.csv age", "--between 65 120 --unit person_id --epsilon 0.5")),
-    )
     value = "int"
 
     column: arguments.ColumnIfAny = None
@@ -55,10 +89,6 @@ class Count(Question, name="count"):
     between: arguments.Between = None
     epsilon: arguments.Epsilon
 
-    measure: ClassVar[str] = "units ({unit})"
-    is_amount: ClassVar[bool] = True
-    is_count: ClassVar[bool] = True
-    bounds_value: ClassVar[bool] = True
     near: ClassVar[str] = "the released number is within {bound} of the number of units ({unit})"
 
     def check_usable(self, usable_epsilon: float, /) -> None:
@@ -128,43 +158,6 @@ class Count(Question, name="count"):
         return all(map(words.is_noisy_count, values))
 
 
-class NoisyCounts(Question):
-    """A question that several noisy numbers of units answer. Its subclasses are questions."""
-
-    value = "list[int]"
-    measure: ClassVar[str] = "units ({unit})"
-    is_amount: ClassVar[bool] = True
-    is_count: ClassVar[bool] = True
-    bounds_value: ClassVar[bool] = True
-    near: ClassVar[str] = "each released count is within {bound} of the truth"
-
-    def stated_of_all(self, moved: float, *proofs: str, is_once: bool = True, **more: Any) -> words.Planned:
-        """The contents of the certificate; the error is the largest distance of any count from the truth, in units.
-
-        If each unit counts at most once, the sum of the noisy counts is a noisy number of units, at no cost.
-        """
-        noise, n = self.mechanism, more["candidates"]["count"]
-        usable = words.NoisyUnits(within=noise.total_error_bound(n, words.CONFIDENCE)) if is_once else None
-        bound = float(noise.error_bound(words.CONFIDENCE, size=n))
-        return self.stated(moved, *proofs, error_bound=bound, usable=usable, **more)
-
-    def drawn(self, counts: NDArray[int64]) -> words.Drawn:
-        noisy = self.mechanism.draw_many(counts)
-        units = None if self.terms.usable is None else [words.released_count(sum(noisy.tolist()))]
-        return words.Drawn(self.answer(noisy), units)
-
-    def answer(self, noisy: NDArray[int64]) -> list[Any]:
-        """What is released of the noisy numbers."""
-        return [*map(words.released_count, noisy.tolist())]
-
-    def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        """One for each, and `units` is their sum, or less if one is 0, which may stand for a negative number."""
-        if len(values) != self.terms.candidates["count"] or not all(map(words.is_noisy_count, values)):
-            return False
-        most = words.released_count(sum(values))
-        return units is None or (units == most if all(values) else units <= most)
-
-
 class Histogram(NoisyCounts, ListQuestion, name="histogram"):
     """The number of units with each of the candidates, or with a number in each of several bins.
 
@@ -190,9 +183,6 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
 
     asks = "How many have each value?"
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
-    also = (
-        ("How many are in each age group?", ("adult.csv age", "--unit person_id --bins 0,18,65,120 --epsilon 0.5")),
-    )
 
     column: arguments.Values
     candidates: arguments.CandidatesToCount = None

@@ -259,7 +259,6 @@ class Std(Variance, name="std"):
     """
 
     asks = "How far from the mean are the values?"
-    page = "variance"
 
     root_of: ClassVar[str] = "the square of "
     measure: ClassVar[str] = "standard deviation of {column}"

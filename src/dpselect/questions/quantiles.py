@@ -74,7 +74,6 @@ class Median(Between, name="median"):
     asks = "What is the median?"
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5")
     value = "float"
-    page = "quantiles"
 
     column: arguments.NumbersOrDates
     bounds: arguments.BoundsIfKnown = None
@@ -161,9 +160,7 @@ class Quantile(Median, name="quantile"):
 
     asks = "Below which number do 90% of the values lie?"
     example = ("adult.csv hours_per_week 0.9", "--unit person_id --bounds 0 168 --step 1 --epsilon 0.5")
-    also = (("And without known bounds?", ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5")),)
     positional = ("level",)
-    page = "quantiles"
 
     level: arguments.Level
 

@@ -84,11 +84,8 @@ class Question(ABC):
     asks: ClassVar[str]  # it in everyday words
     example: ClassVar[tuple[str, str]]
     """Arguments that work with the files of the examples: those without a name, then the options."""
-    also: ClassVar[tuple[tuple[str, tuple[str, str]], ...]] = ()
-    """Other questions that it answers, each in everyday words and with an example."""
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that may be given without their names, after the column
     value: ClassVar[str] = "Any"  # the type of its value, as a stub writes it
-    page: ClassVar[str] = ""  # of ``docs/tasks``; by default its own name
     gives_list: ClassVar[bool] = False  # an answer is a list of values: where `value` is
 
     # What sentences, tables and pictures say of a value.
@@ -115,7 +112,7 @@ class Question(ABC):
         dataclass(frozen=True, kw_only=True)(cls)
         cls.gives_list = cls.value.startswith("list")
         if name:
-            cls.name, cls.page = name, vars(cls).get("page", name)
+            cls.name = name
             _DECLARED[name] = cls
 
     @classmethod
@@ -350,9 +347,7 @@ class NumbersQuestion(Question):
 
     def released(self, summary: summaries.UnitValues, /) -> Drawn:
         drawn = self.mechanism.draw(self.values(summary))
-        several = drawn if self.gives_list else [drawn]
-        answers = [*(map(self.domain.shown, several) if self.domain.dated else several)]
-        return Drawn(answers if self.gives_list else answers[0])
+        return Drawn([*map(self.domain.shown, drawn)] if self.gives_list else self.domain.shown(drawn))
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         return all(map(self.domain.may_hold, values))

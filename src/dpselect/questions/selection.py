@@ -249,9 +249,6 @@ class TopK(Counted, name="top_k"):
 
     asks = "What are the ten most common values, and how many have each?"
     example = ("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts")
-    also = (
-        ("And without a list of candidates?", ("clicks.parquet page 10", "--unit session --epsilon 1 --delta 1e-6")),
-    )
     positional = ("k",)
     value = "list[Any]"
 

@@ -190,7 +190,7 @@ def statement_of(asked: Lookup) -> Statement:
     def names(found: Found) -> list[list[Any]]:
         values, counts = found["what"], np.array(found["number"], np.int64)
         taken = [(values.take(some) if groups > 1 else values, some) for some in _of_groups(found, groups)]
-        return [[summaries.NameCounts(few, counts[some], kind=kind) for few, some in taken]]
+        return [[summaries.NameCounts(few, counts[some]) for few, some in taken]]
 
     match asked.scan:
         case CountsOf(candidates, most):

@@ -230,15 +230,13 @@ class NameCounts(PrivateNumbers):
         names: an Arrow array of different values without nulls, in an order without meaning.
         counts: one for each name, all at least 1. Adding all rows of one more unit raises at most as many counts as a
             unit has values by 1, from 0 for a name that was not there (proof: ``proofs/unknown_candidates.md``).
-        kind: the kind of the names.
 
-    >>> NameCounts(["oslo", "rome"], np.array([3, 1]), kind=CandidateKind.TEXT)
+    >>> NameCounts(["oslo", "rome"], np.array([3, 1]))
     NameCounts(<private>)
     """
 
     names: Any
     counts: NDArray[np.int64]
-    kind: CandidateKind = field(kw_only=True)
 
     @property
     def units(self) -> int:
