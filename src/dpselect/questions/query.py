@@ -204,17 +204,19 @@ class Query:
         question = self.question
         found: Words = {}
         for each in arguments_of(type(question)):
-            value = getattr(question, each.name)
-            if each.kind == "prices" and value is not None:  # whole numbers as a list of candidates, others as they are
-                prices = [number_written(price) for price in cast(Any, self.alone).mechanism.prices]
-                are_whole = all(type(price) is int for price in prices)
-                found[each.name] = PublicCandidates.given(prices).words(whole=True) if are_whole else prices
-            elif each.kind in ("list", "dates") and value is not None:
-                found[each.name] = getattr(self.alone, each.name).words(whole=question.is_count)
-            elif isinstance(value, bool | str):
-                found[each.name] = value
-            elif value is not None:
-                found[each.name] = written(value, each.kind)
+            if (value := getattr(question, each.name)) is None:
+                continue
+            if each.kind == "prices":  # whole numbers as a list of candidates, others as they are
+                value = [number_written(price) for price in cast(Any, self.alone).mechanism.prices]
+                if all(type(price) is int for price in value):
+                    value = PublicCandidates.given(value).words(whole=True)
+            elif each.kind in ("list", "dates"):
+                value = getattr(self.alone, each.name).words(whole=question.is_count)
+            elif each.kind in _PARTS:
+                value = [number_written(part) if (day := as_date(part)) is None else str(day) for part in value]
+            elif not isinstance(value, bool | str):
+                value = number_written(value)
+            found[each.name] = value
         if self.usable is not None:
             found["usable_epsilon"] = number_written(self.usable.epsilon)
         if self.where:
@@ -307,19 +309,12 @@ _PARTS = dict.fromkeys(("bounds", "levels", "prices"), "number") | {"numbers or 
 _FRACTION = re.compile(r"-?[0-9]{1,1000}/[1-9][0-9]{0,1000}", re.ASCII)
 
 
-def written(value: Any, kind: object) -> Any:
-    """An argument of numbers or dates in words.
-
-    >>> written((0.0, Fraction(1, 3)), "bounds"), written(0.5, "number")
-    ([0, '1/3'], 0.5)
-    """
-    if kind in _PARTS:
-        return [number_written(each) if (day := as_date(each)) is None else str(day) for each in value]
-    return number_written(value)
-
-
 def number_written(value: Any) -> int | float | str:
-    """A number: as JSON has it where that is exactly what the caller means, else as a fraction."""
+    """A number: as JSON has it where that is exactly what the caller means, else as a fraction.
+
+    >>> number_written(0.0), number_written(0.5), number_written(Fraction(1, 3))
+    (0, 0.5, '1/3')
+    """
     if type(value) is int and abs(value) < 10**40:
         return value
     if type(value) is float:  # from 2^52 on all are whole, and stay as they are: see `whole_or_double_bounds`
@@ -348,7 +343,7 @@ def _arguments(words: Words, arguments: Iterable[Argument]) -> Words:
 
 
 def _read(held: object, kind: object, name: str) -> Any:
-    """What was `written`; whether it was is found out when it is written again."""
+    """What `Query.words` wrote; whether it was is found out when it is written again."""
     if kind in ("list", "values", "dates") or (kind == "prices" and isinstance(held, dict)):
         return members(cast("object", held), name)
     if kind in _PARTS:

@@ -42,7 +42,9 @@ class Unlisted(Question):
     @property
     def price(self) -> dict[str, Any]:
         """What a rule may spend, and for how many values a unit counts: an error if none can have so many."""
-        at_most, what = _POSSIBLE.get(str(self.kind), (None, ""))
+        days = date.max.toordinal(), "the number of days in the years 1 to 9999"
+        few: dict[str, Any] = {"booleans": (2, "the number of booleans"), "dates": days}
+        at_most, what = few.get(str(self.kind), (None, ""))
         most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=at_most, at_most_what=what)
         paid = {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
         return {**paid, "max_values_per_unit": most}
@@ -237,10 +239,3 @@ class TopUnknown(Unlisted, name="top_unknown"):
             return True
         ranked = [(-count, value) for count, value in zip(counts, values, strict=True)]
         return ranked == sorted(ranked) and all(count >= self.terms.arguments["threshold"] for count in counts)
-
-
-_POSSIBLE = {
-    "booleans": (2, "the number of booleans"),
-    "dates": ((date.max - date.min).days + 1, "the number of days in the years 1 to 9999"),
-}
-"""Kinds with few values, of which no unit can have more."""

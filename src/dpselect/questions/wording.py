@@ -221,7 +221,8 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
     who = f"Whether or not any one {unit} is" if is_added else f"Which rows any one {unit} has"
     what = "these answers: whatever they show, and whatever is concluded from them, " if several else ""
     what = what or "this answer: whatever it shows "
-    factor, together = factor_shown(epsilon), ", for all answers here together" if several else ""
+    factor = rounded_up(math.exp(epsilon)) if epsilon < 50 else f"e^{as_text(epsilon)}"
+    together = ", for all answers here together" if several else ""
     text = f"{who} in the table hardly changes {what}becomes at most {factor} times as likely or unlikely by it"
     text += f" (epsilon = {cost_shown(epsilon)}{together})."
     if said := remark(epsilon):
@@ -346,15 +347,6 @@ def bound_shown(bound: float | None, unit: str | None) -> str:
     if unit is None:
         return f"{math.floor(bound):,}"
     return f"{math.ceil(bound):,} ranks" if unit == "ranks" else rounded_up(bound)
-
-
-def factor_shown(epsilon: float) -> str:
-    """By which factor `epsilon` may change a probability, rounded up.
-
-    >>> factor_shown(1.0), factor_shown(100.0)
-    ('2.72', 'e^100')
-    """
-    return rounded_up(math.exp(epsilon)) if epsilon < 50 else f"e^{as_text(epsilon)}"
 
 
 def rounded_up(bound: float) -> str:
