@@ -246,11 +246,9 @@ def _fulfil(running: Future[Answer], connection: Connection, scan: Scan, query: 
         return
     try:
         scan.attach(connection)
-        answer = query(connection)
+        running.set_result(query(connection))
     except BaseException as error:  # noqa: BLE001 - raised where it is waited for
         running.set_exception(error)
-    else:
-        running.set_result(answer)
 
 
 def _outlast(running: Future[Any], connection: Connection) -> None:

@@ -135,7 +135,7 @@ _TABLES = (
 """Of each table format the sign of its log, its name, and what to give for the rows that count."""
 
 
-_SECRETIVE = re.compile(r"@|://|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
+_SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
 """Signs that a source that is no file is an address, and may contain a password."""
 _PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
 """The name of a folder with the rows that have one value in one column."""
@@ -173,7 +173,9 @@ def found(source: object) -> tuple[str, tuple[File, ...]]:
 
 
 def _quoted(path: str) -> Shown:
-    return Shown(HIDDEN if _SECRETIVE.search(path) else repr(path))
+    scheme, is_url, _ = path.partition("://")
+    shown = f"<URL {scheme}://...>" if is_url else repr(path)
+    return Shown(HIDDEN if _SECRETIVE.search(path) else shown)
 
 
 def _identity(path: str) -> object:

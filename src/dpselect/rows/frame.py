@@ -193,16 +193,11 @@ def of_delta(given: Any) -> Frame:
         dataset = table.to_pyarrow_dataset()
         return dataset.schema, lambda names: _of_files(dataset, names, shown)
 
-    def hint_of(column: Column) -> str:
-        return _NOT_TEXT if column.holds is Holds.OTHER else ""
-
-    is_folder, expected = isinstance(given, str), "a table that deltalake can read"  # a folder names itself
-    shown = repr(given) if is_folder else "<Delta table>"
-    named = dict[str, Any]()
-    if not is_folder:
-        named["origin"] = f"<Delta table {given.metadata().id}, version {given.version()}>"
-        named["table_name"] = unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
-    return Frame(shown, now, hint=_DELTA, expected=expected, hint_of=hint_of, **named)
+    shown, about = repr(given), dict[str, Any](hint=_DELTA, expected="a table that deltalake can read")
+    if not isinstance(given, str):  # a folder names itself
+        shown, about["origin"] = "<Delta table>", f"<Delta table {given.metadata().id}, version {given.version()}>"
+        about["table_name"] = unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
+    return Frame(shown, now, hint_of=lambda column: _NOT_TEXT if column.holds is Holds.OTHER else "", **about)
 
 
 def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatch]:
