@@ -170,8 +170,7 @@ def of_ibis(table: Any) -> Frame:
 
     shown = "<Ibis table>"
     hint = "Give a table of a connection, such as ibis.duckdb.connect(...).table(...)."
-    unbound = InvalidDataError("source", Shown(shown), "a table on an engine", hint)
-    with TranslatedErrors(lambda _: unbound):
+    with TranslatedErrors(lambda _: InvalidDataError("source", Shown(shown), "a table on an engine", hint)):
         table.get_backend()
     return Frame(shown, now, hint=ASK)
 

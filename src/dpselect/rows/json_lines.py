@@ -65,7 +65,7 @@ def rows(file: File, columns: Sequence[Column], advance: Advance = ignored, skip
     names = [column.name for column in asked]
     has_fields = any("." in name for name in names)  # of objects within the lines, which no easy line has
     with closing(opened(file, advance)) as text:
-        for number, block in lines.whole_lines(text, file.before + 1, skipped):
+        for number, block in lines.whole_lines(text, file.before + 1, skipped, quoted=False):
             raw = np.frombuffer(block, np.uint8)
             offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
             every, length = valid_text(arrow.between(block, offsets)), np.diff(offsets)

@@ -228,8 +228,16 @@ def _sheet(file: File) -> Generator[tuple[dict[str, int], Iterator[Row]]]:
     reader.read()
     with closing(reader.wb) as book:
         book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
-        rows = _rows_of(book, _chosen(book, file.shown, file.declared.sheet))
-        wanted, nothing = file.declared.header_row, dict[int, Any]()
+        sheet, wanted, nothing = file.declared.sheet, file.declared.header_row, dict[int, Any]()
+        visible = [each for each in book.worksheets if each.sheet_state == "visible"]
+        named = [each for each in book.worksheets if each.title == sheet]
+        if sheet is not None and not named:
+            hint = "Capitals and blanks in the name count."
+            raise InvalidDataError("sheet", Shown(repr(sheet)), "the name of a sheet of the workbook", hint)
+        if sheet is None and len(visible) != 1:
+            hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
+            raise InvalidDataError("source", file.shown, "a workbook with one sheet, or the name of one", hint)
+        rows = _rows_of(book, (named or visible)[0])
         number, header = next((row for row in rows if row[0] >= wanted), (0, nothing))
         yield _names(header if number == wanted else nothing, file.shown, wanted), (row for _, row in rows)
 
@@ -269,18 +277,6 @@ def _cell(read: Callable[[Any], Any], element: Any) -> Any:
         return read(element)
     except _UNCONVERTED:
         return {"row": 0, "column": 0, "value": None, "data_type": "n", "style_id": 0}
-
-
-def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
-    visible = [each for each in book.worksheets if each.sheet_state == "visible"]
-    named = [each for each in book.worksheets if each.title == sheet]
-    if sheet is not None and not named:
-        hint = "Capitals and blanks in the name count."
-        raise InvalidDataError("sheet", Shown(repr(sheet)), "the name of a sheet of the workbook", hint)
-    if sheet is None and len(visible) != 1:
-        hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
-        raise InvalidDataError("source", shown, "a workbook with one sheet, or the name of one", hint)
-    return (named or visible)[0]
 
 
 def _text(cell: Any) -> str | None:

@@ -154,9 +154,7 @@ def _ends(block: bytes, inside: int) -> tuple[int, int, int]:
     return (int(ends[0]), int(ends[-1]), int(open_quotes[-1])) if ends.size else (0, 0, int(open_quotes[-1]))
 
 
-def whole_lines(
-    text: Iterator[bytes], first: int = 1, skipped: Skipped = ignored, *, quoted: bool = False
-) -> Iterator[tuple[int, bytes]]:
+def whole_lines(text: Iterator[bytes], first: int, skipped: Skipped, *, quoted: bool) -> Iterator[tuple[int, bytes]]:
     """The text in blocks that end in a line break, each with the number of its first line; that of the text is `first`.
 
     Lines that are too long may be missing, and are `skipped`. With `quoted` no block ends inside quotes; what follows a

@@ -137,23 +137,19 @@ class Scan:
         paths: the files that the engine reads by itself, which are all that it can reach; none: the rows are a stream.
         failure: the error to raise if the stream failed, else None.
         shown: the table's name in errors.
+        skipped: is told of lines that are left out.
         stopped: set it to end a stream at the next batch; else it is enough to interrupt the engine.
     """
 
     def __init__(
-        self,
-        source: Source,
-        cells: Mapping[str, Cell],
-        *,
-        format: Format | None = None,
-        kept: bool = False,
-        skipped: Skipped = ignored,
+        self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
     ) -> None:
         self.cells, self.kept, self.shown = dict(cells), kept, source.shown
         self._sources = {name: each.of or each for name, (each, *_) in cells.items()}
         self._read = list(dict.fromkeys(self._sources.values()))
         self.failure: SelectionError | None = None
-        self._source, self._format, self._skipped = source, format, skipped
+        self._source, self._format = source, format
+        self.skipped: Skipped = ignored
         self._done, self._reported, self.stopped = 0, 0.0, False
         columns = [cell.column for cell in cells.values() if cell.column != LINE]
         are_plain = all(each.of is None and each.holds in _ENGINE_TYPES for each in columns)
@@ -199,7 +195,7 @@ class Scan:
     def _batches(self) -> Iterator[RecordBatch]:
         try:
             with reading(self.shown, hint=""):
-                for read in self._source.numbered(self._read, self._advance, self._skipped):
+                for read in self._source.numbered(self._read, self._advance, self.skipped):
                     if self.stopped:
                         return
                     yield pa.RecordBatch.from_pydict(

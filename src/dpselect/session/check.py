@@ -220,7 +220,8 @@ def check(
     cells = {name: Cell.of(each) for name, each in compared.reads.items()}
     cells |= {f"raw_{name}": _AsWritten(each.of or each) for name, each in columns.items() if each.holds in TEXTS}
     cells["nth"] = Cell(LINE)
-    scan = Scan(engine.source, cells, format=engine.format, skipped=left_out.extend)
+    scan = Scan(engine.source, cells, format=engine.format)
+    scan.skipped = left_out.extend
     return answer(scan, query, progress=progress, memory_limit=engine.memory_limit)
 
 
