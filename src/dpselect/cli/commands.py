@@ -25,8 +25,6 @@ from dpselect.errors import HIDDEN, InvalidParameterError, SelectionError, may_t
 from dpselect.privacy import Neighbours, Times
 from dpselect.questions.question import BY_NAME
 
-Run = Callable[..., int | None]
-
 _IS_OPTION = re.compile(r"--?[A-Za-z].*", re.DOTALL)
 """Not a number below 0. A value that begins like this is typed as ``--name=value``."""
 
@@ -76,7 +74,7 @@ class Command:
     about: str
     positional: Sequence[Argument]
     parts: Parts
-    run: Run
+    run: Callable[..., int | None]
 
     @property
     def options(self) -> list[Argument]:
@@ -102,7 +100,7 @@ def _declared(hint: Any) -> Argument:
     return said[0] if said else Argument(next(_KINDS[each] for each in parts if each in _KINDS), "")
 
 
-def of_function(name: str, run: Run) -> Command:
+def of_function(name: str, run: Callable[..., int | None]) -> Command:
     """The command that a function declares."""
     about, _, described = cleandoc(run.__doc__ or "").partition("\nArgs:\n")
     explained = explanations(described)

@@ -90,8 +90,8 @@ def serve(
         # An address may hold what was typed, so none is logged.
         quiet: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}
         quiet |= {"server_header": False, "date_header": False, "lifespan": "on", "ws": "none"}
-        wait = 2  # seconds for requests in progress
-        server = uvicorn.Server(uvicorn.Config(app, http=Connection, timeout_graceful_shutdown=wait, **quiet))
+        quiet["timeout_graceful_shutdown"] = 2  # seconds for requests in progress
+        server = uvicorn.Server(uvicorn.Config(app, http=Connection, **quiet))
         path = forwarding(guard.first_address) if browser and _can_open() else None
         opening = "Opening your browser. If no page opens, open this address in one; it works once:"
         say("Open this address in a browser; it works once:" if path is None else opening)
