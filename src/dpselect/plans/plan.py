@@ -16,14 +16,7 @@ from typing import Any, Literal, cast
 
 from dpselect import public
 from dpselect.checks import delta_below_one, positive_epsilon, text_of
-from dpselect.errors import (
-    ChargeRefusedError,
-    InvalidDataError,
-    InvalidParameterError,
-    RequestReusedError,
-    Shown,
-    typed,
-)
+from dpselect.errors import ChargeRefusedError, InvalidParameterError, RequestReusedError, Shown, typed
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.ledger.accounts import Account
@@ -44,10 +37,10 @@ def _in_words_of_a_plan() -> Generator[None]:
         expected = "the same question as when it was answered first, with the same epsilon"
         hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
         raise RequestReusedError("request", error.got, expected, hint) from None
-    except InvalidDataError as error:
+    except InvalidParameterError as error:
         if error.name != "source":
             raise
-        raise InvalidDataError("table", error.got, error.expected, error.hint) from None
+        raise type(error)("table", error.got, error.expected, error.hint) from None
 
 
 @dataclass(slots=True, kw_only=True, repr=False, eq=False)
