@@ -62,11 +62,8 @@ def plan(
     import dpselect as dps
     from dpselect.planning import epsilon_for, error_curve
 
-    setting: dict[str, Any] = {
-        "n": positive_count(candidates_count, "candidates_count", at_most=sys.maxsize),
-        "sensitivity": positive_sensitivity(sensitivity),
-        "monotonic": monotonic,
-    }
+    count = positive_count(candidates_count, "candidates_count", at_most=sys.maxsize)
+    setting: dict[str, Any] = {"n": count, "sensitivity": positive_sensitivity(sensitivity), "monotonic": monotonic}
     kinds = {name: getattr(dps, name) for name in _CHOICES.values()}
     epsilons = sorted({positive_epsilon(each) for each in epsilon or (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)})
     levels = {"expected_error": None, "error_bound": probability(confidence, "confidence")}

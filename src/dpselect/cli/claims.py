@@ -141,14 +141,9 @@ def audit(
         what = Shown(f"<{type(error).__name__} while {printable(place)!r} was imported>")
         raise InvalidParameterError("sampler", what, "MODULE:FUNCTION, as in mine:noisy_count") from None
 
-    report = dps.audit(
-        _found(module, name, "sampler", "MODULE:FUNCTION, "),
-        _found(module, neighbours, "neighbours"),
-        claimed_epsilon=claimed_epsilon,
-        claimed_delta=claimed_delta,
-        draws=draws,
-        confidence=confidence,
-    )
+    tried = _found(module, name, "sampler", "MODULE:FUNCTION, "), _found(module, neighbours, "neighbours")
+    claim = {"claimed_epsilon": claimed_epsilon, "claimed_delta": claimed_delta}
+    report = dps.audit(*tried, **claim, draws=draws, confidence=confidence)
     print(printable_lines(json.dumps(asdict(report) | {"broken": report.broken}) if as_json else str(report)))
     return int(report.broken)
 

@@ -160,10 +160,8 @@ class Plan:
         if (account := self._account()) is not None:
             plain |= {"account": account.name, "left": account.left}
             plain["stored"], plain["refused"] = self._looked_up(asked)
-        found = {
-            name: Forecast(**each.asked.stated(column=each.column, unit=each.unit)) for name, each in asked.items()
-        }
-        return PlanForecast(by_name=found, budget=self.epsilon, budget_delta=self.delta, **plain)
+        made = {name: Forecast(**each.asked.stated(column=each.column, unit=each.unit)) for name, each in asked.items()}
+        return PlanForecast(by_name=made, budget=self.epsilon, budget_delta=self.delta, **plain)
 
     @_in_words_of_a_plan()
     def run(
