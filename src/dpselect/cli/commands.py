@@ -38,7 +38,8 @@ _KINDS: dict[object, WrittenAs] = {str: "any text", int: "whole", float: "number
 
 _TABLE = (
     "A file such as people.csv, or a table on a server. CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file,"
-    " text also as .gz or .zst; a quoted glob such as 'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL."
+    " text also as .gz or .zst; a quoted glob such as 'clicks/*.parquet'; the folder of a Delta table;"
+    " or a PostgreSQL URL."
 )
 Table = Annotated[str, Argument("any text", _TABLE)]
 """The table of a question."""
