@@ -240,14 +240,10 @@ def report(releases: Sequence[Release[Any]], *, title: str = "Answers") -> str:
         raise InvalidParameterError("releases", Shown("<several tables>"), "answers about one table", hint)
     asked = [each.asks for each in held]
     names = [f"{place}. {each}" if asked.count(each) > 1 else each for place, each in enumerate(asked, 1)]
-    found = Answers(
-        by_name=dict(zip(names, held, strict=True)),
-        name=title,
-        account=None,
-        epsilon=fraction_up(sum((Fraction(each.epsilon) for each in held), Fraction(0))),
-        delta=fraction_up(sum((Fraction(each.delta) for each in held), Fraction(0))),
-    )
-    return found.report()
+    epsilon = fraction_up(sum((Fraction(each.epsilon) for each in held), Fraction(0)))
+    delta = fraction_up(sum((Fraction(each.delta) for each in held), Fraction(0)))
+    by_name = dict(zip(names, held, strict=True))
+    return Answers(by_name=by_name, name=title, account=None, epsilon=epsilon, delta=delta).report()
 
 
 def only_value(release: Release[Any], rows: Sequence[Sequence[str]]) -> str | None:

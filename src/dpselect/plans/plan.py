@@ -185,13 +185,9 @@ class Plan:
         data = Dataset(self.table, progress=progress, **reading, **self._about)
         asked, cost = self._settled(planner(data))
         stored, _ = self._looked_up(asked)
-        answers = Answers(
-            by_name=dict(zip(asked, Spending(self.ledger, self.account).answers([*asked.values()]), strict=True)),
-            name=self.name or "Answers",
-            stored=stored,
-            account=self._account(),
-            **cost,
-        )
+        by_name = dict(zip(asked, Spending(self.ledger, self.account).answers([*asked.values()]), strict=True))
+        name, account = self.name or "Answers", self._account()
+        answers = Answers(by_name=by_name, name=name, stored=stored, account=account, **cost)
         if folder is not None:
             answers.save(folder)
         return answers

@@ -175,10 +175,8 @@ def confirm(pages: Pages, typed: Typed, question: str) -> Response:
 def look(pages: Pages, typed: Typed, question: str) -> Response:
     """Begin to count which rows the question would read, for the holder's eyes."""
     form = _form(pages, question, typed)
-    views, known = (
-        {name: value for name, value in form.arguments.items() if name in taken}
-        for taken in ([each.name for each in OF_VIEWS], signature(check).parameters)
-    )
+    views = {each.name: form.arguments[each.name] for each in OF_VIEWS if each.name in form.arguments}
+    known = {name: value for name, value in form.arguments.items() if name in signature(check).parameters}
 
     def work(progress: Callable[[float], None]) -> Check:
         if form.errors or "column" not in known:
