@@ -20,7 +20,7 @@ from numpy import ma
 from numpy.typing import NDArray
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent, calibrate
-from dpselect.checks import delta_below_one, divided, one_of, positive_count, positive_counts, probability
+from dpselect.checks import divided, one_of, positive_count, positive_counts, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.mechanism import MechanismValue
@@ -52,9 +52,9 @@ class Recipe(MechanismValue):
         """Make the mechanism of each of `count` selections on such `scores` that cost (`epsilon`, `delta`) together."""
         one_of(self.selection, "selection", get_args(Selection))
         kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
-        delta, is_open = delta_below_one(self.delta), self.selection == "auto"
-        kind = recommend(count, delta, epsilon=epsilon) if is_open else kinds[self.selection]
-        self._set(selecting=calibrate(kind, count=count, epsilon=epsilon, delta=delta, **scores))
+        is_open = self.selection == "auto"
+        kind = recommend(count, self.delta, epsilon=epsilon) if is_open else kinds[self.selection]
+        self._set(selecting=calibrate(kind, count=count, epsilon=epsilon, delta=self.delta, **scores))
 
 
 def array_of(given: object, name: str, *, kinds: str, shape: tuple[int | None, ...], expected: str) -> NDArray[Any]:
@@ -75,7 +75,6 @@ def array_of(given: object, name: str, *, kinds: str, shape: tuple[int | None, .
 def codes_within(codes: NDArray[np.integer], sizes: Sequence[int], *, rows: int | None = None) -> NDArray[np.int64]:
     """`codes`, each moved into 0 ... size - 1 of its column, so that no row's contents make a difference to errors.
 
-    >>> import numpy as np
     >>> codes_within(np.array([[1, -1], [7, 2]]), (3, 3)).tolist()
     [[1, 0], [2, 2]]
     """

@@ -282,7 +282,6 @@ def _terms(rows: int) -> Counts:
 def mutual_information(counts: Counts) -> int:
     """65536 times the rows' number times the mutual information, in bits, of the two sides of `counts`.
 
-    >>> import numpy as np
     >>> mutual_information(np.array([[4, 0], [0, 4]])) / 65536
     8.0
     """
@@ -306,7 +305,6 @@ def nearness_to_certainty(counts: Counts) -> int:
     Minus the l1 distance to the nearest table in which the parents determine the child and both its values are as
     frequent; found exactly, by a recursion over the parents' values.
 
-    >>> import numpy as np
     >>> nearness_to_certainty(np.array([[5, 0], [0, 5]])), nearness_to_certainty(np.array([[5, 5], [0, 0]]))
     (0, -10)
     """
@@ -329,7 +327,6 @@ def nearness_to_certainty(counts: Counts) -> int:
 def distance_from_independence(counts: Counts) -> int:
     """R of PrivBayes times twice the square of the number of rows: ``sum |N N_ab - N_a N_b|``.
 
-    >>> import numpy as np
     >>> distance_from_independence(np.array([[5, 0], [0, 5]])), distance_from_independence(np.array([[2, 2], [3, 3]]))
     (100, 0)
     """

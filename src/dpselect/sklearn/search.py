@@ -160,9 +160,7 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
         validate_data(self, table, skip_check_array=True)  # the names and the number of features
         fitting, scoring = divided(unit_of_rows(groups, rows), share=share, most=most)
         steps = 1 if self.scoring is None else _STEPS
-        noise = GeometricMechanism(
-            epsilon=positive_epsilon(self.score_epsilon, "score_epsilon"), sensitivity=steps * most
-        )
+        noise = GeometricMechanism(epsilon=self.score_epsilon, sensitivity=steps * most)
 
         def run(place: int) -> tuple[float, Any]:
             # Everything is made anew for each run, so that none leaves traces for others.
