@@ -16,17 +16,8 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect import checks
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent
-from dpselect.checks import (
-    divided,
-    members_in_order,
-    one_of,
-    positive_count,
-    positive_counts,
-    probability,
-    quotient_down,
-    whole_number,
-)
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
@@ -58,11 +49,13 @@ class Rounds(Recipe):
 
     def _divide(self, epsilon: float, *, sensitivity: int, moved: int) -> None:
         """Spend `epsilon` on all rounds: scores have this sensitivity, and a measurement moves by at most `moved`."""
-        rounds = positive_count(self.rounds, "rounds", at_most=1 << 20)
-        share, relation = probability(self.selection_share, "selection_share"), self.neighbours
-        part, rest = divided(epsilon, share)
+        rounds = checks.positive_count(self.rounds, "rounds", at_most=1 << 20)
+        share, relation = checks.probability(self.selection_share, "selection_share"), self.neighbours
+        part, rest = checks.divided(epsilon, share)
         self._select(part, count=rounds, sensitivity=sensitivity, neighbours=relation)
-        measuring = GeometricMechanism(epsilon=quotient_down(rest, rounds), sensitivity=moved, neighbours=relation)
+        measuring = GeometricMechanism(
+            epsilon=checks.quotient_down(rest, rounds), sensitivity=moved, neighbours=relation
+        )
         self._set(rounds=rounds, measuring=measuring)
 
     @property
@@ -103,7 +96,7 @@ class MWEM(Rounds):
 
     def __post_init__(self) -> None:
         Rounds.__post_init__(self)
-        part, rest = divided(self.epsilon, probability(self.total_share, "total_share"))
+        part, rest = checks.divided(self.epsilon, checks.probability(self.total_share, "total_share"))
         known = self.neighbours is Neighbours.REPLACE_ONE
         self._divide(self.epsilon if known else rest, sensitivity=UNIT, moved=1)
         self._set(totalling=None if known else GeometricMechanism(epsilon=part, sensitivity=1))
@@ -200,7 +193,7 @@ class AdaptiveMarginals(Rounds):
 
     def __post_init__(self) -> None:
         Rounds.__post_init__(self)
-        sizes = positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=_SIZES)
+        sizes = checks.positive_counts(self.sizes, "sizes", at_most=_MOST_CELLS, expected=_SIZES)
         if not sizes:
             raise InvalidParameterError("sizes", Shown("<0 of them>"), _SIZES)
         if math.prod(sizes) > _MOST_CELLS:
@@ -208,7 +201,7 @@ class AdaptiveMarginals(Rounds):
         marginals = _checked_marginals(self.marginals, len(sizes))
         expected = "whole numbers >= 1, one for each of the marginals"
         given = (1,) * len(marginals) if self.weights is None else self.weights
-        weights = positive_counts(given, "weights", at_most=1 << 20, expected=expected, count=len(marginals))
+        weights = checks.positive_counts(given, "weights", at_most=1 << 20, expected=expected, count=len(marginals))
         relation = self.neighbours
         moved = relation.changed(1)  # a replaced row leaves one cell and enters another
         self._divide(self.epsilon, sensitivity=moved * max(weights) * UNIT, moved=moved)
@@ -258,9 +251,11 @@ class AdaptiveMarginals(Rounds):
 
 def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]:
     expected = f"tuples of increasing positions of attributes, from 0 to {count - 1}, such as ((0, 1), (1, 2))"
-    in_order = partial(members_in_order, name="marginals", expected=expected)
+    in_order = partial(checks.members_in_order, name="marginals", expected=expected)
     found = [in_order(each) for each in in_order(given)]
-    positions = [tuple(whole_number(each, "marginals", expected=expected) for each in marginal) for marginal in found]
+    positions = [
+        tuple(checks.whole_number(each, "marginals", expected=expected) for each in marginal) for marginal in found
+    ]
     wrong = [each for each in positions if not each or list(each) != sorted({*range(count)}.intersection(each))]
     if wrong or not positions:
         raise InvalidParameterError("marginals", Shown(repr(wrong[0]) if wrong else "<0 of them>"), expected)
@@ -366,11 +361,11 @@ class ParentChoice(Recipe):
 
     def __post_init__(self) -> None:
         Recipe.__post_init__(self)
-        sizes = positive_counts(self.sizes, "sizes", at_most=1 << 16, expected=_SIZES)
+        sizes = checks.positive_counts(self.sizes, "sizes", at_most=1 << 16, expected=_SIZES)
         if len(sizes) < 2:
             raise InvalidParameterError("sizes", Shown(f"<{len(sizes)} attributes>"), "at least two attributes")
-        rows = positive_count(self.rows, "rows", at_most=1 << 24)
-        one_of(self.score, "score", get_args(ParentScore))
+        rows = checks.positive_count(self.rows, "rows", at_most=1 << 24)
+        checks.one_of(self.score, "score", get_args(ParentScore))
         if self.score == "F" and set(sizes) != {2}:
             raise InvalidParameterError("score", Shown("'F'"), "another score, as F is for attributes with two values")
         moved = {"F": 2, "R": max(1, 6 * (rows - 1))}
@@ -378,7 +373,7 @@ class ParentChoice(Recipe):
         relation = Neighbours.REPLACE_ONE  # as the number of rows is public
         self._select(self.epsilon, count=len(sizes) - 1, sensitivity=moved[self.score], neighbours=relation)
         most = min(16, len(sizes) - 1)
-        degree = min(2, most) if self.degree is None else positive_count(self.degree, "degree", at_most=most)
+        degree = min(2, most) if self.degree is None else checks.positive_count(self.degree, "degree", at_most=most)
         self._set(sizes=sizes, rows=rows, degree=degree)
 
     @property

@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpselect import errors
 from dpselect.accounting import Run
 from dpselect.certificates.release import Release, canonical_json, claims, identity_text
 from dpselect.checks import one_of
-from dpselect.errors import (
-    AnswerLostError,
-    AnswerNotStoredWarning,
-    ChargeRefusedError,
-    InvalidParameterError,
-    SelectionError,
-    typed,
-)
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.privacy import Times
 from dpselect.questions.wording import Worded, html_table
@@ -144,7 +137,7 @@ class Spending:
     def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
         if (ledger is None) != (account is None):
             missing = "ledger" if ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+            raise errors.InvalidParameterError(missing, None, "a ledger together with one of its accounts")
         self._ledger: Ledger | None = None
         if ledger is not None:
             from dpselect.ledger import Ledger  # brings a database with it
@@ -156,7 +149,9 @@ class Spending:
     def ledger_for(self, request: str | None) -> Ledger | None:
         """The ledger; a request requires one."""
         if self._ledger is None and request is not None:
-            raise InvalidParameterError("request", typed(request), "a ledger and an account together with it")
+            raise errors.InvalidParameterError(
+                "request", errors.typed(request), "a ledger and an account together with it"
+            )
         return self._ledger
 
     def forecast(self, asked: TableQuestion) -> Forecast:
@@ -167,11 +162,11 @@ class Spending:
         if ledger is None:
             return forecast
         if request is not None and not asked.origin:
-            raise InvalidParameterError("source", None, "the source of the Dataset, because a request is given")
+            raise errors.InvalidParameterError("source", None, "the source of the Dataset, because a request is given")
         known, fits = None, True
         try:
             (known,) = ledger.look(self.account, [(asked.run, request, asked.text if request else "")])
-        except ChargeRefusedError:
+        except errors.ChargeRefusedError:
             fits = False
         account = ledger.account(self.account)
         return replace(
@@ -228,7 +223,7 @@ class Spending:
             if not isinstance(error, Exception) and self._ledger is not None and not hasattr(error, "__notes__"):
                 last = self._ledger.last_charge
                 if last is not None and last is not before:
-                    error.add_note(str(AnswerLostError(last.account, last.sequence, "It was interrupted.")))
+                    error.add_note(str(errors.AnswerLostError(last.account, last.sequence, "It was interrupted.")))
             raise
 
     def _looked(self, questions: Sequence[TableQuestion]) -> list[Receipt | None]:
@@ -266,9 +261,9 @@ class Spending:
             if receipt is None:
                 raise
             # Nor is it the cause, if it is unexpected: a traceback shows its text, which may quote a row.
-            known = isinstance(error, (SelectionError, AnswerNotStoredWarning))
+            known = isinstance(error, (errors.SelectionError, errors.AnswerNotStoredWarning))
             why = str(error) if known else f"An unexpected {type(error).__name__}; please report it."
-            raise AnswerLostError(receipt.account, receipt.sequence, why) from error if known else None
+            raise errors.AnswerLostError(receipt.account, receipt.sequence, why) from error if known else None
 
 
 def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[list[list[Any]]]:

@@ -30,17 +30,7 @@ from dpselect.questions.selection import BestFeatures
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.scan import Source
 from dpselect.session.paying import Spending, TableQuestion
-from dpselect.sklearn.reading import (
-    HIGHEST_WEIGHT,
-    distinct_classes,
-    feature_bins,
-    feature_names,
-    numbers,
-    positions,
-    settings_hash,
-    tally,
-    values_of,
-)
+from dpselect.sklearn import reading
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 
@@ -48,11 +38,11 @@ def _labelled(
     estimator: Any, X: Any, y: Any
 ) -> tuple[Sequence[Source], tuple[object, ...], NDArray[np.int64], PublicCandidates]:
     """The rows, the public labels, which of them each row has, and the names of the features; nothing is drawn."""
-    table = numbers(X)
-    labels = distinct_classes(estimator.classes)
-    classes = positions(y, labels, rows=table[0].size)
+    table = reading.numbers(X)
+    labels = reading.distinct_classes(estimator.classes)
+    classes = reading.positions(y, labels, rows=table[0].size)
     validate_data(estimator, X, skip_check_array=True)  # the names and the number of features
-    return table, labels, classes, feature_names(getattr(estimator, "feature_names_in_", None), len(table))
+    return table, labels, classes, reading.feature_names(getattr(estimator, "feature_names_in_", None), len(table))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -165,22 +155,24 @@ class PrivateSelectKBest(SelectorMixin, Charged):
             y: shape ``(rows,)``, the label of each row.
         """
         table, labels, classes, names = _labelled(self, X, y)
-        bins = feature_bins(self.bounds, self.bins, names, classes=len(labels))
+        bins = reading.feature_bins(self.bounds, self.bins, names, classes=len(labels))
         expected = f"a list of {len(labels)}: a weight for each class"
         given = (1,) * len(labels) if self.class_weights is None else self.class_weights
-        weights = positive_counts(given, "class_weights", at_most=HIGHEST_WEIGHT, expected=expected, count=len(labels))
+        weights = positive_counts(
+            given, "class_weights", at_most=reading.HIGHEST_WEIGHT, expected=expected, count=len(labels)
+        )
         question = BestFeatures(
             features=names,
             k=self.k,
             weights=weights,
-            settings=settings_hash(bins, labels),
+            settings=reading.settings_hash(bins, labels),
             epsilon=self.epsilon,
             delta=self.delta,
         )
         asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
         def read(_: object) -> list[list[CandidateTotals]]:
-            return [[tally(map(values_of, table), classes, bins=bins, weights=weights)]]
+            return [[reading.tally(map(reading.values_of, table), classes, bins=bins, weights=weights)]]
 
         about: dict[str, Any] = {"unit": self.unit, "column": question.column, "request": self.request}
         self.release_: Release = self._spending(fitted="release_").answer(
@@ -252,7 +244,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
         if getattr(y, "ndim", 1) == 2:
             said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
             warnings.warn(said, DataConversionWarning, stacklevel=2)
-        self._cuts: tuple[PublicBins, ...] = feature_bins(self.bounds, self.bins, names, classes=len(labels))
+        self._cuts: tuple[PublicBins, ...] = reading.feature_bins(self.bounds, self.bins, names, classes=len(labels))
         planned = DecisionTree(
             epsilon=self.epsilon,
             bins=tuple(cut.count + 1 for cut in self._cuts),
@@ -267,7 +259,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
         codes = self._codes(table)
         if (ledger := self._spending(fitted="tree_").ledger_for(None)) is not None:
             settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
-            question = {"ask": "tree", "settings": settings_hash(sorted(settings.items()), labels)}
+            question = {"ask": "tree", "settings": reading.settings_hash(sorted(settings.items()), labels)}
             run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
             ledger.charge(str(self.account), run, question=identity_text(question, unit=self.unit))
         self.tree_: GrownTree = planned.grow(codes, classes)
@@ -282,11 +274,11 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The noisy shares of the classes in each row's leaf, shape ``(rows, classes)``; no further cost."""
         check_is_fitted(self)
-        table = numbers(X)
+        table = reading.numbers(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.tree_.shares()[self.tree_.apply(self._codes(table))]
 
     def _codes(self, table: Sequence[Source]) -> NDArray[np.int64]:
         """The bin of each row in each feature; a missing value has the last one."""
-        read = zip(self._cuts, map(values_of, table), strict=True)
+        read = zip(self._cuts, map(reading.values_of, table), strict=True)
         return np.column_stack([np.where(np.isnan(values), cut.count, cut.places(values)) for cut, values in read])
