@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, product
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -105,18 +106,13 @@ def convolved(masses: FloatArray, other: FloatArray) -> FloatArray:
 
 def repeated(masses: FloatArray, count: int) -> FloatArray:
     """Masses of the sum of `count` independent losses, rounded up."""
-    total: FloatArray | None = None
+    total = np.ones(1)
     while True:
         if count % 2:
-            total = masses if total is None else convolved(total, masses)
-        count //= 2
-        if not count:
-            return np.ones(1) if total is None else total
+            total = convolved(total, masses)
+        if not (count := count // 2):
+            return total
         masses = convolved(masses, masses)
-
-
-ERROR = 2.0**-46
-"""Bound on the rounding of one maximum, relative to the largest corner of a cell, with a margin."""
 
 
 def trivial(first: int, last: int, *, step: float) -> FloatArray:
@@ -143,78 +139,64 @@ def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: floa
             below where `first` is ``-width``.
         new_first: at least ``first + steps`` or ``-(width + steps)``.
     """
-    low, high = new_first - steps, width + 2 * steps
-    known = _padded(rest, first, low=low, high=high, step=step)
-    size = width + steps - new_first + 1
-    lower_places = np.arange(steps + 1) - steps
-    chances = np.minimum(np.expm1(lower_places * step) / np.expm1(-steps * step), 1.0)
+    known = _padded(rest, first, low=new_first - steps, high=width + 2 * steps, step=step)
+    size, stretch, growth = width + steps - new_first + 1, np.exp(step), np.expm1(step)
+    windows = sliding_window_view(known, size)
+    chances = np.minimum(np.expm1((np.arange(steps + 1) - steps) * step) / np.expm1(-steps * step), 1.0)
     best = np.zeros(size)
     at_once = max(1, _CELLS // size)
-    for cell in range(0, steps, at_once):
-        np.maximum(best, _most_of(known, chances, range(cell, min(cell + at_once, steps)), size, step), out=best)
+    for start in range(0, steps, at_once):  # in each of some cells, t goes from one number of steps to the next
+        end = min(start + at_once, steps)
+        places = (steps, steps - 1, 2 * steps, 2 * steps - 1)
+        # V(a - t) at the cell's start, and at its end; V(a - t + epsilon) there.
+        near, far, near_up, far_up = (windows[at - end + 1 : at - start + 1][::-1] for at in places)
+        p, p_end = chances[start:end, None], chances[start + 1 : end + 1, None]
+        fall, near_drop, far_drop = p - p_end, near - near_up, far - far_up
+        at_start, at_end = near_up + p * near_drop, far_up + p_end * far_drop
+        # With z from 0 to 1 across the cell the value is (c0 + c1 z + c2 z^2) / (1 + growth z), concave if c2 <= 0.
+        linear = fall * near_drop
+        c2 = linear - stretch * fall * far_drop
+        rise = stretch * (far_up + p * far_drop) - at_start * stretch - linear  # the slope at z = 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = rise / c2
+            inside: FloatArray = -ratio / (1.0 + np.sqrt(1.0 - growth * ratio))
+        z: FloatArray = np.where((c2 < 0.0) & (rise > 0.0), np.clip(inside, 0.0, 1.0), np.where(rise > 0.0, 1.0, 0.0))
+        chance = p - z * fall
+        value = (1.0 - z) * (near_up + chance * near_drop) + z * stretch * (far_up + chance * far_drop)
+        each = np.maximum(np.maximum(at_start, at_end), value / (1.0 + growth * z)) + _ERROR * far
+        np.maximum(best, each.max(axis=0), out=best)
     return np.minimum(best, 1.0)
 
 
+_ERROR = 2.0**-46
+"""Bound on the rounding of one maximum, relative to the largest corner of a cell, with a margin."""
 _CELLS = 1 << 13
 """About how many places of cells are maximised over at once: they stay in the processor's cache."""
-
-
-def _most_of(known: FloatArray, chances: FloatArray, cells: range, size: int, step: float) -> FloatArray:
-    """The largest values over some cells; in each, t goes from ``cell`` to ``cell + 1`` steps."""
-    steps, stretch, growth = chances.size - 1, np.exp(step), np.expm1(step)
-    windows = sliding_window_view(known, size)
-
-    def rows(first: int) -> FloatArray:
-        return windows[first - cells[-1] : first - cells[0] + 1][::-1]
-
-    near, far = rows(steps), rows(steps - 1)  # V(a - t) at the cell's start, and at its end
-    near_up, far_up = rows(2 * steps), rows(2 * steps - 1)  # V(a - t + epsilon)
-    p, p_end = chances[cells.start : cells.stop, None], chances[cells.start + 1 : cells.stop + 1, None]
-    fall = p - p_end
-    near_drop, far_drop = near - near_up, far - far_up
-    at_start = near_up + p * near_drop
-    # With z from 0 to 1 across the cell the value is (c0 + c1 z + c2 z^2) / (1 + growth z), concave if c2 <= 0.
-    through = stretch * (far_up + p * far_drop)
-    linear = fall * near_drop
-    c2 = linear - stretch * fall * far_drop
-    rise = through - at_start * stretch - linear  # the slope at z = 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = rise / c2
-        inside: FloatArray = -ratio / (1.0 + np.sqrt(1.0 - growth * ratio))
-    z: FloatArray = np.where((c2 < 0.0) & (rise > 0.0), np.clip(inside, 0.0, 1.0), np.where(rise > 0.0, 1.0, 0.0))
-    chance = p - z * fall
-    value = ((1.0 - z) * (near_up + chance * near_drop) + z * stretch * (far_up + chance * far_drop)) / (
-        1.0 + growth * z
-    )
-    at_end = far_up + p_end * far_drop
-    each: FloatArray = np.maximum(np.maximum(at_start, at_end), value) + ERROR * far
-    return each.max(axis=0)
-
-
-_FINEST = 512
-_COARSEST = 4
+_FINEST, _COARSEST = 512, 4
 _SMALLEST, _WIDEST = 1e-200, 60.0
 _INFLATION = Fraction(1, 50)
 _MOST_PLACES = 40_000
 
 
-@dataclass(frozen=True, slots=True)
 class _Grid:
-    """Epsilons as numbers of steps, each rounded up."""
+    """Epsilons as numbers of steps, each rounded up.
 
-    step: float
-    ranges: tuple[tuple[int, int], ...]
-    """Steps and count of each bounded-range event."""
-    pairs: Mapping[SingleEvent, tuple[int, int]]
-    """Steps and count of each other event."""
+    Attributes:
+        ranges: how many bounded-range events have so many steps.
+        pairs: steps and count of each other event.
+    """
 
-    @property
-    def range_width(self) -> int:
-        return sum(steps * count for steps, count in self.ranges)
-
-    @property
-    def pair_width(self) -> int:
-        return sum(steps * count for steps, count in self.pairs.values())
+    def __init__(self, counts: Mapping[SingleEvent, int], *, smallest: float, steps: int) -> None:
+        self.step = math.nextafter(smallest / steps, math.inf)
+        self.ranges, self.pairs = Counter[int](), dict[SingleEvent, tuple[int, int]]()
+        for event, count in counts.items():
+            wide = math.ceil(Fraction(event.epsilon) / Fraction(self.step))
+            if isinstance(event, BoundedRangeEvent):
+                self.ranges[wide] += count
+            else:
+                self.pairs[event] = wide, count
+        self.range_width = sum(wide * count for wide, count in self.ranges.items())
+        self.pair_width = sum(wide * count for wide, count in self.pairs.values())
 
 
 def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
@@ -245,10 +227,7 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
     return Curve(step=grid.step, start=0, values=np.minimum(np.maximum.reduce(values), 1.0))
 
 
-Counts = TypeVar("Counts")
-
-
-def _ways(counts: Mapping[SingleEvent, Counts]) -> list[Mapping[SingleEvent, Counts]]:
+def _ways(counts: Mapping[SingleEvent, Any]) -> list[Mapping[SingleEvent, Any]]:
     """What ran, and it with the roles of both data sets exchanged: only a `LossIntervalEvent` tells them apart."""
     pairs = [(each.mirrored if isinstance(each, LossIntervalEvent) else each, many) for each, many in counts.items()]
     return [counts] if dict(pairs) == counts else [counts, dict(pairs)]
@@ -273,7 +252,7 @@ def rounds_curve(epsilon: float, count: int) -> Curve | None:
     steps = steps_of_rounds(count)
     if steps is None or not _SMALLEST <= epsilon <= _WIDEST:
         return None
-    return _after_ranges(_grid({BoundedRangeEvent(epsilon=epsilon): count}, smallest=epsilon, steps=steps))
+    return _after_ranges(_Grid({BoundedRangeEvent(epsilon=epsilon): count}, smallest=epsilon, steps=steps))
 
 
 def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | None:
@@ -284,9 +263,9 @@ def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | None:
     smallest = min(event.epsilon for event in counts)
     steps = _FINEST
     while steps >= _COARSEST:
-        grid = _grid(counts, smallest=smallest, steps=steps)
+        grid = _Grid(counts, smallest=smallest, steps=steps)
         width, pairs = grid.range_width, grid.pair_width
-        cells = math.prod(count + 1 for _, count in grid.ranges) * sum(steps for steps, _ in grid.ranges)
+        cells = math.prod(count + 1 for count in grid.ranges.values()) * sum(grid.ranges)
         nanoseconds = 30.0 * cells * (width + min(width, pairs)) + 4.0 * (pairs**2 + 2 * pairs * width)
         is_close = Fraction(grid.step) * (width + pairs) <= exact * (1 + _INFLATION)
         if width + pairs <= _MOST_PLACES and nanoseconds <= work and is_close:
@@ -295,30 +274,17 @@ def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | None:
     return None
 
 
-def _grid(counts: dict[SingleEvent, int], *, smallest: float, steps: int) -> _Grid:
-    step = math.nextafter(smallest / steps, math.inf)
-    in_steps = {event: math.ceil(Fraction(event.epsilon) / Fraction(step)) for event in counts}
-    ranges: dict[int, int] = {}
-    for event, count in counts.items():
-        if isinstance(event, BoundedRangeEvent):
-            ranges[in_steps[event]] = ranges.get(in_steps[event], 0) + count
-    others = {
-        event: (steps, counts[event]) for event, steps in in_steps.items() if type(event) is not BoundedRangeEvent
-    }
-    return _Grid(step, tuple(ranges.items()), others)
-
-
 def _after_ranges(grid: _Grid) -> Curve:
     """The recursion over how often each bounded-range event still has to run: the worst of all first steps."""
     whole = grid.range_width
     lowest = -min(grid.pair_width, whole)
     done: dict[tuple[int, ...], tuple[int, int, FloatArray]] = {}
     state: tuple[int, ...] = ()
-    for state in product(*(range(count + 1) for _, count in grid.ranges)):
-        width = sum(left * steps for left, (steps, _) in zip(state, grid.ranges, strict=True))
+    for state in product(*(range(count + 1) for count in grid.ranges.values())):
+        width = sum(left * steps for left, steps in zip(state, grid.ranges, strict=True))
         first = max(-width, lowest - (whole - width))
         best: FloatArray = trivial(first, width, step=grid.step)
-        for kind, (steps, _) in enumerate(grid.ranges):
+        for kind, steps in enumerate(grid.ranges):
             if state[kind]:
                 before = (*state[:kind], state[kind] - 1, *state[kind + 1 :])
                 start, wide, rest = done[before]
