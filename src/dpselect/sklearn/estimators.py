@@ -258,8 +258,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
         )
         codes = self._codes(table)
         if (ledger := self._spending(fitted="tree_").ledger_for(None)) is not None:
-            settings = {name: value for name, value in self.get_params().items() if name not in ("ledger", "account")}
-            question = {"ask": "tree", "settings": reading.settings_hash(sorted(settings.items()), labels)}
+            question = {"ask": "tree", "settings": reading.settings_hash(planned, self._cuts, labels)}
             run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
             ledger.charge(str(self.account), run, question=identity_text(question, unit=self.unit))
         self.tree_: GrownTree = planned.grow(codes, classes)

@@ -7,7 +7,7 @@ objects, has no type: each object is read alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpselect.checks import members_in_order
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
-from dpselect.rows.arrow import Array, pa, pc
+from dpselect.rows.arrow import pa, pc
 from dpselect.rows.columns import Holds
 from dpselect.rows.frame import single_columns
 from dpselect.rows.pandas_frame import number_of_object, of_numpy_array, place_of_object
@@ -66,7 +66,12 @@ def numbers(X: Any) -> Sequence[Source]:
 
 def values_of(feature: Source) -> NDArray[np.float64]:
     """The values of one feature, each read alone: the nearest double, or NaN if it is not a number."""
-    return _read(feature, _doubles, np.float64)
+    (column,) = feature.columns
+    parts = [np.empty(0)]
+    for batch in feature.batches(feature.columns):  # decimals come as text
+        values = batch[column].cast(pa.uint8()) if pa.types.is_boolean(batch[column].type) else batch[column]
+        parts.append(np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64))
+    return np.concatenate(parts)
 
 
 def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int64]:
@@ -86,7 +91,15 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
         hint = f"Labels and classes have to be both text or both numbers; nothing is converted. {column.hint}".strip()
         got = Shown("<text>" if holds is Holds.TEXT else "<numbers>")
         raise InvalidDataError("y", got, "labels like the classes", hint)
-    return _read(labels, lambda array: _places(array, holds, known), np.int64)
+    parts = [np.empty(0, np.int64)]
+    for batch in labels.batches(labels.columns):
+        listed = batch[column].dictionary_encode()
+        values: Iterable[Any] = listed.dictionary.to_pylist()
+        if holds is Holds.DECIMALS:
+            values = map(Decimal, values)
+        found = np.array([*(known.get(value, -1) for value in values), -1], np.int64)
+        parts.append(found[np.asarray(pc.fill_null(listed.indices, len(found) - 1))])
+    return np.concatenate(parts)
 
 
 def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
@@ -155,28 +168,6 @@ def array_of(given: Any, name: str, *, expected: str = "an array, a data frame o
         with suppress(Exception):  # it may run code that is not ours; what it says may quote a row
             return np.asarray(given)
     raise InvalidDataError(name, Shown(describe(given)), expected)
-
-
-def _read(source: Source, of: Callable[[Array], NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
-    """The only column of `source`, read batch by batch."""
-    (column,) = source.columns
-    parts = (of(batch[column]) for batch in source.batches(source.columns))
-    return np.concatenate([np.empty(0, dtype), *parts])
-
-
-def _doubles(array: Array) -> NDArray[np.float64]:
-    """The nearest doubles; decimals come as text."""
-    values = array.cast(pa.uint8()) if pa.types.is_boolean(array.type) else array
-    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
-
-
-def _places(array: Array, holds: Holds, known: Mapping[object, int]) -> NDArray[np.int64]:
-    listed = array.dictionary_encode()
-    values: Iterable[object] = listed.dictionary.to_pylist()
-    if holds is Holds.DECIMALS:
-        values = map(Decimal, cast("Iterable[str]", values))
-    found = np.array([*(known.get(value, -1) for value in values), -1], np.int64)
-    return found[np.asarray(pc.fill_null(listed.indices, len(found) - 1))]
 
 
 def feature_names(names: Iterable[object] | None, count: int) -> PublicCandidates:
@@ -252,15 +243,8 @@ def _as_lists(given: object) -> object:
 
 
 def settings_hash(*settings: object) -> str:
-    """Of public settings, which a certificate does not list: of arrays all numbers count."""
-    return sha256(repr([_exact(each) for each in settings]).encode()).hexdigest()
-
-
-def _exact(setting: Any) -> Any:
-    if isinstance(setting, np.ndarray):
-        numbers = cast("NDArray[Any]", setting)
-        return str(numbers.dtype), numbers.shape, numbers.tobytes()
-    return [_exact(each) for each in cast("list[Any]", setting)] if isinstance(setting, list | tuple) else setting
+    """Of public settings that were checked, which a certificate does not list."""
+    return sha256(repr(settings).encode()).hexdigest()
 
 
 def tally(
