@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.accounting import LaplaceProfileEvent, compose
-from dpselect.accounting.divergence import divergences_of
+from dpselect.accounting.divergence import Divergences
 from tests.accounting.worlds import bounded_range_epsilon
 
 ORDERS = [1.0 + 2.0**-20, 1.001, 1.5, 2.0, 3.7, 16.0, 1e3, 1e6]
@@ -29,7 +29,7 @@ def exact_renyi(epsilon: float, order: float) -> Any:
 @pytest.mark.parametrize("order", ORDERS)
 def test_renyi_is_the_closed_form_rounded_up(epsilon: float, order: float) -> None:
     exact = exact_renyi(epsilon, order)
-    computed = float(divergences_of(LaplaceProfileEvent(epsilon=epsilon), np.array([order]))[0])
+    computed = float(Divergences({LaplaceProfileEvent(epsilon=epsilon): 1})(np.array([order]))[0])
     assert mp.mpf(computed) >= exact
     assert computed <= min(order * epsilon**2 / 2, epsilon) * (1 + 1e-12)
     if epsilon >= 1e-3:

@@ -139,23 +139,12 @@ _AT_ONCE = 2**17
 """Number of divergences evaluated together, so that they stay in the processor's cache."""
 
 
-def _ends(event: SingleEvent) -> tuple[float, ...]:
-    """What the divergence depends on; in reverse, it is that with the roles of both data sets exchanged."""
-    return (event.below, event.above) if isinstance(event, LossIntervalEvent) else (event.epsilon,)
+class Divergences:
+    """Call it with orders, shape ``(m,)``: it returns the total divergence at each, rounded up, shape ``(m,)``.
 
-
-def divergences_of(event: SingleEvent, orders: FloatArray) -> FloatArray:
-    """The divergence at each order of the worst mechanism with the property of `event`, in the worse direction.
-
-    >>> divergences_of(BoundedRangeEvent(epsilon=1.0), np.array([2.0, 8.0])).round(4)
+    >>> Divergences({BoundedRangeEvent(epsilon=1.0): 1})(np.array([2.0, 8.0])).round(4)
     array([0.2402, 0.6355])
     """
-    ends = np.array(_ends(event))
-    return np.maximum(renyi(type(event), [*ends], orders), renyi(type(event), [*ends[::-1]], orders))
-
-
-class Divergences:
-    """Call it with orders, shape ``(m,)``: it returns the total divergence at each, rounded up, shape ``(m,)``."""
 
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         self._parts: list[tuple[type[SingleEvent], FloatArray, FloatArray]] = []
@@ -163,8 +152,11 @@ class Divergences:
         kinds = {type(event) for event in counts}
         self._directions = (1, -1) if LossIntervalEvent in kinds else (1,)
         for kind in kinds:
-            alike = [(*_ends(event), float(count)) for event, count in counts.items() if type(event) is kind]
-            *ends, times = np.array(alike).T
+            # Of a loss interval both ends: in reverse, they are those with the roles of both data sets exchanged.
+            names = ("below", "above") if kind is LossIntervalEvent else ("epsilon",)
+            alike = [event for event in counts if type(event) is kind]
+            ends = [[float(getattr(event, name)) for event in alike] for name in names]
+            times = np.array([float(counts[event]) for event in alike])
             self._parts.append((kind, np.array(ends), np.nextafter(times, np.inf)))
 
     def __call__(self, orders: FloatArray) -> FloatArray:

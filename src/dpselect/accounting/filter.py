@@ -71,9 +71,9 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
             if orders:  # without a delta there are none, and NumPy is not loaded
                 import numpy as np
 
-                from dpselect.accounting.divergence import divergences_of
+                from dpselect.accounting.divergence import Divergences
 
-                found = divergences_of(event, np.asarray(orders))  # never infinite: each is at most its epsilon
+                found = np.minimum(Divergences({event: 1})(np.asarray(orders)), event.epsilon)  # never infinite
                 units = tuple(math.ceil(Fraction(each) * UNIT) for each in found.tolist())
             return Cost(Fraction(event.epsilon), Fraction(event.delta), units)
 
