@@ -208,3 +208,9 @@ def test_bad_points_confidence_and_bounds_beyond_a_vector() -> None:
             call()
         assert caught.value.name == name
         assert_says_nothing(caught.value)
+
+
+def test_bounds_on_sums_hold_at_the_largest_scales() -> None:
+    mechanism = dps.GeometricMechanism(epsilon=5e-324, sensitivity=2**53)
+    assert mechanism.total_error_bound(1) == mechanism.error_bound()
+    assert mechanism.total_error_bound(2) > mechanism.error_bound()

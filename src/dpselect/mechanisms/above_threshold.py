@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, NoReturn, cast, get_args
+from typing import Literal, NoReturn, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,6 @@ from dpselect.mechanisms.numbers import crossing, exact_value, gauss_legendre, n
 from dpselect.mechanisms.scores import ScoresLike, finite_scores, plain_values
 from dpselect.privacy import Neighbours
 
-_EXACT = 2**53  # whole numbers up to this are doubles
 _SMALLEST = math.ulp(0.0)
 
 Moves = Literal["any", "together", "up", "down"]
@@ -74,32 +73,35 @@ class AboveThreshold(MechanismValue):
     positives: int = field(default=1, kw_only=True)
     moves: Moves | None = field(default=None, kw_only=True)
     neighbours: Neighbours = field(default=Neighbours.ADD_REMOVE, kw_only=True)
+    threshold_scale: float = field(init=False, repr=False)
+    """The scale of the offset, in the unit of the queries."""
+    noise_scale: float = field(init=False, repr=False)
+    """The scale of the noise of each answer, in the unit of the queries."""
     _rates: tuple[float, float] = field(init=False, repr=False)
     _stream: _core.ThresholdStream = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        moves = _promised(self.moves, monotonic=self.monotonic, neighbours=self.neighbours)
+        moves = "together" if self.monotonic else "any"
+        if self.moves is not None:
+            moves = one_of(self.moves, "moves", get_args(Moves))
+            if self.monotonic and moves == "any":
+                raise InvalidParameterError("moves", Shown("'any'"), "another one with monotonic=True")
+            if self.neighbours is Neighbours.REPLACE_ONE and moves != "any":
+                hint = "The other moves are about a unit that is added or removed."
+                raise InvalidParameterError("moves", Shown(repr(moves)), "'any' with replace_one", hint)
         threshold = exact_number(self.threshold, "threshold")
         positives = positive_count(self.positives, "positives", at_most=2**40)
         self._set(moves=moves, threshold=threshold, positives=positives)
         self._set(_rates=_rates(self.epsilon, self._coins))
-        self._set(_stream=_core.ThresholdStream(native_fraction(threshold), *self._rates, self.sensitivity, positives))
+        first, second = (scale_of(rate, self.sensitivity, factor=1) for rate in self._rates)
+        stream = _core.ThresholdStream(native_fraction(threshold), *self._rates, self.sensitivity, positives)
+        self._set(threshold_scale=first, noise_scale=second, _stream=stream)
 
     @property
     def _coins(self) -> int:
         """How many units of the rate of answers are lost at most."""
         return self.positives * (2 if self.moves == "any" else 1)
-
-    @property
-    def threshold_scale(self) -> float:
-        """The scale of the offset, in the unit of the queries."""
-        return scale_of(self._rates[0], self.sensitivity, factor=1)
-
-    @property
-    def noise_scale(self) -> float:
-        """The scale of the noise of each answer, in the unit of the queries."""
-        return scale_of(self._rates[1], self.sensitivity, factor=1)
 
     @property
     def event(self) -> PureEvent | LossIntervalEvent:
@@ -121,7 +123,7 @@ class AboveThreshold(MechanismValue):
                 that this one was forked from. Nothing is drawn.
             InvalidDataError: `value` is not a finite number, or beyond the range of doubles. Nothing is drawn.
         """
-        if (type(value) is float and math.isfinite(value)) or (type(value) is int and -_EXACT <= value <= _EXACT):
+        if (type(value) is float and math.isfinite(value)) or (type(value) is int and -(2**53) <= value <= 2**53):
             return self._stream.test(float(value))
         return self._stream.test_exactly(native_fraction(exact_value(value)))
 
@@ -178,19 +180,6 @@ def bound_of_tails(*tails: tuple[float, float], allowed: float) -> float:
     return crossing(lambda at: sum(weight * math.exp(-at / scale) for weight, scale in tails) - allowed)
 
 
-def _promised(moves: object, *, monotonic: bool, neighbours: Neighbours) -> Moves:
-    """The moves that the caller promises; refused if they contradict the other arguments."""
-    if moves is None:
-        return "together" if monotonic else "any"
-    found = cast(Moves, one_of(moves, "moves", get_args(Moves)))
-    if monotonic and found == "any":
-        raise InvalidParameterError("moves", Shown("'any'"), "another one with monotonic=True")
-    if neighbours is Neighbours.REPLACE_ONE and found != "any":
-        hint = "The other moves are about a unit that is added or removed."
-        raise InvalidParameterError("moves", Shown(repr(found)), "'any' with replace_one", hint)
-    return found
-
-
 def _rates(epsilon: float, coins: int) -> tuple[float, float]:
     """Rates of the offset and of each answer, ``offset + coins * answer <= epsilon``: of least variance, about.
 
@@ -204,7 +193,6 @@ def _rates(epsilon: float, coins: int) -> tuple[float, float]:
     return offset, answer
 
 
-_MACHINE = (-(2**63), 2**63 - 1)
 _FAR = 2**62  # a threshold beyond this is compared in whole numbers of any size: 64 bits might not hold the differences
 _MOST_PARTS = 10**6
 _MOST_THRESHOLDS = 20_000
@@ -242,6 +230,10 @@ class UnboundedQuantileMechanism(MechanismValue):
     values_per_unit: int = 1
     candidates: npt.NDArray[np.float64] = field(init=False, repr=False, compare=False)
     """The possible answers, increasing. Public."""
+    threshold_scale: float = field(init=False, repr=False, compare=False)
+    """The scale of the threshold's noise, in ranks."""
+    noise_scale: float = field(init=False, repr=False, compare=False)
+    """The scale of each candidate's noise, in ranks."""
     _share: Fraction = field(init=False, repr=False, compare=False)
     _rates: tuple[float, float] = field(init=False, repr=False, compare=False)
     _threshold: _core.GeometricSampler = field(init=False, repr=False, compare=False)
@@ -271,16 +263,8 @@ class UnboundedQuantileMechanism(MechanismValue):
         self._set(step=shortest(step), lower=shortest(lower), growth=float(growth))
         threshold, noise = (_core.GeometricSampler(rate, in_points) for rate in rates)
         self._set(candidates=points, _share=share, _rates=rates, _threshold=threshold, _noise=noise)
-
-    @property
-    def threshold_scale(self) -> float:
-        """The scale of the threshold's noise, in ranks."""
-        return scale_of(self._rates[0], float(self.values_per_unit), factor=1)
-
-    @property
-    def noise_scale(self) -> float:
-        """The scale of each candidate's noise, in ranks."""
-        return scale_of(self._rates[1], float(self.values_per_unit), factor=1)
+        first, second = (scale_of(rate, float(self.values_per_unit), factor=1) for rate in rates)
+        self._set(threshold_scale=first, noise_scale=second)
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, one of `candidates`, at the cost of `epsilon`."""
@@ -362,10 +346,7 @@ def one_sided(sampler: _core.GeometricSampler) -> int:
 
 def _one_sided_many(sampler: _core.GeometricSampler, size: int) -> npt.NDArray[np.int64]:
     """So many of them, where 2^63 - 1 stands for all that are not less."""
-    kept: list[npt.NDArray[np.int64]] = []
-    missing = size
-    while missing > 0:
-        drawn = sampler.draw_many(np.zeros(2 * missing + 16, np.int64), *_MACHINE)
-        kept.append(drawn[drawn >= 0][:missing])
-        missing -= kept[-1].size
-    return np.concatenate(kept)
+    noise = np.full(size, -1)
+    while (missing := np.flatnonzero(noise < 0)).size:
+        noise[missing] = sampler.draw_many(np.zeros(missing.size, np.int64), -(2**63), 2**63 - 1)
+    return noise

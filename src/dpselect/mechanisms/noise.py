@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import abc
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.accounting.divergence import best_epsilon, largest_fitting
-from dpselect.checks import fraction_up, positive_count, probability, whole_bounds, whole_sensitivity
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
+from dpselect.checks import fraction_up, positive_count, probability, whole_bounds, whole_number, whole_sensitivity
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, exp_minus_at_most, first_count
 from dpselect.mechanisms.scores import ScoresLike, native_values
@@ -24,8 +24,6 @@ from dpselect.privacy import Neighbours
 
 _MACHINE = (-(2**63), 2**63 - 1)
 _BITS = 60
-_SMALLEST = math.ulp(0.0)
-_POINTS = 4096
 
 
 class WholeNoise(MechanismValue, abc.ABC):
@@ -53,14 +51,6 @@ class WholeNoise(MechanismValue, abc.ABC):
         Raises:
             InvalidDataError: `value` is not of an integer type.
             InvalidParameterError: `points` are not.
-        """
-
-    @property
-    @abc.abstractmethod
-    def moved(self) -> float:
-        """How much one unit can change all numbers of a vector: in sum, or by the root of the sum of squares.
-
-        Proof: ``proofs/counting.md``, claim 6, and ``proofs/discrete_gaussian.md``, claim 2.
         """
 
     @abc.abstractmethod
@@ -202,16 +192,14 @@ class GeometricMechanism(WholeNoise, HasScale):
     def total_error_bound(self, size: int, confidence: float = 0.99) -> int:
         alone = self.error_bound(confidence, size=size)  # also checks the arguments
         rate = self._rate
-        if size == 1 or alone == 0 or rate > 700.0:
-            return size * alone
         log_chance = math.log(2.0 / (1.0 - confidence))
         # Any point gives a bound. Near the best one the bound hardly changes, so a grid is enough. With the noise in
         # units of 1/rate, and exact for tiny rates: 1 - exp(-x) is -expm1(-x).
-        shares = np.arange(1, _POINTS) / _POINTS
+        shares = np.linspace(0.0, 1.0, 4097)[1:-1]
         below, above = (np.log(-np.expm1(-rate * (1.0 + sign * shares))) for sign in (-1, 1))
         grown = 2.0 * math.log(-math.expm1(-rate)) - below - above
-        sum_bound = float(np.min((size * grown + log_chance) / shares)) / rate * (1.0 + 1e-9)
-        return min(size * alone, math.floor(sum_bound))
+        scales = Fraction(float(np.min((size * grown + log_chance) / shares)) * (1.0 + 1e-9))
+        return min(size * alone, math.floor(scales * self.sensitivity / Fraction(self.epsilon)))
 
     def one_sided_bound(self, failure: float) -> int:
         # Pr[noise > m] = a^(m+1) / (1 + a), a = e^(-1/b).
@@ -226,10 +214,6 @@ class GeometricMechanism(WholeNoise, HasScale):
     def tail_bound(self, noise: int) -> Fraction:
         rate = Fraction(self.epsilon) / self.sensitivity
         return exp_minus_at_most(noise * rate) / (1 + exp_minus(rate, _BITS)[0])
-
-    @property
-    def moved(self) -> float:
-        return float(self.sensitivity)
 
     def reaches(self, noise: int) -> float:
         return float(self._noise_up_to(-noise))
@@ -252,14 +236,10 @@ _ROUND_FIRST = "Round first, and give the sensitivity of the rounded numbers."
 
 def whole_value(value: object) -> int:
     """`value` as an int, if its type is one of whole numbers."""
-    if not _is_whole(value):
-        got = Shown(f"<{type(value).__name__}>")
-        raise InvalidDataError("value", got, "a whole number (of an integer type)", _ROUND_FIRST)
-    return int(cast(Any, value))
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
+    with suppress(InvalidParameterError):  # whose text shows the number
+        return whole_number(value, "value")
+    got = Shown(f"<{type(value).__name__}>")
+    raise InvalidDataError("value", got, "a whole number (of an integer type)", _ROUND_FIRST)
 
 
 def whole_values(values: ScoresLike) -> IntArray:
@@ -267,8 +247,9 @@ def whole_values(values: ScoresLike) -> IntArray:
     expected = "a one-dimensional array of integers"
     if isinstance(cast(object, values), list | tuple):
         members = cast("list[Any]", values)
-        if members and all(map(_is_whole, members)):
-            return np.array([min(max(int(each), _MACHINE[0]), _MACHINE[1]) for each in members], dtype=np.int64)
+        with suppress(InvalidParameterError):  # as an array they are refused below, by a text that shows no number
+            whole = [min(max(whole_number(each, "values"), _MACHINE[0]), _MACHINE[1]) for each in members]
+            return np.array(whole, dtype=np.int64)
     vector = native_values(values, "values", expected)
     if vector.dtype.kind not in "iu" and vector.size:
         raise InvalidDataError("values", Shown(f"<numbers of type {vector.dtype}>"), expected, _ROUND_FIRST)
@@ -287,14 +268,8 @@ def offsets_from(value: int, points: npt.ArrayLike) -> FloatArray:
 def whole_points(points: npt.ArrayLike) -> npt.NDArray[Any]:
     """`points` as an array of Python integers."""
     at = np.asarray(points)
-    members: list[Any] = at.astype(object).ravel().tolist()
-    if not all(map(_is_whole, members)):
-        raise InvalidParameterError("points", Shown(describe(points)), "whole numbers")
-    return np.array([int(each) for each in members], dtype=object).reshape(at.shape)
-
-
-_CLOSE = 2.0**-40
-_BELOW_PI = Fraction(3_141_592_653, 10**9)
+    whole = [whole_number(each, "points", expected="whole numbers") for each in at.astype(object).flat]
+    return np.array(whole, dtype=object).reshape(at.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +306,8 @@ class DiscreteGaussianMechanism(WholeNoise):
         self._set(delta=probability(self.delta, "delta"))
         moved = positive_count(self.squared_sensitivity, "squared_sensitivity", at_most=2**53)
         self._set(squared_sensitivity=moved)
-        variance = fraction_up(Fraction(moved) / (2 * Fraction(affordable_rho(self.epsilon, self.delta))))
+        rho = affordable_rho(self.epsilon, self.delta)
+        variance = fraction_up(Fraction(moved) / (2 * Fraction(rho))) if rho else math.inf
         if not variance <= 2.0**100:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful count")
         self._set(variance=variance)
@@ -344,7 +320,8 @@ class DiscreteGaussianMechanism(WholeNoise):
         return math.sqrt(self.variance)
 
     @property
-    def moved(self) -> float:
+    def sensitivity(self) -> float:
+        """How much one unit can change all numbers, by the root of the sum of squares, rounded up."""
         root = math.sqrt(self.squared_sensitivity)
         return root if root.is_integer() else math.nextafter(root, math.inf)
 
@@ -379,7 +356,7 @@ class DiscreteGaussianMechanism(WholeNoise):
             else 1.0 + 2.0 * sum(math.exp(-(x**2) / variance) for x in range(1, 12))
         )
         factor = math.log(2.0 * math.sqrt(math.pi * variance) * weights) - 2.0 * math.log(total)
-        by_normal = factor + math.log(max(math.erfc(difference / (2.0 * math.sqrt(variance))) / 2.0, _SMALLEST))
+        by_normal = factor + math.log(max(math.erfc(difference / (2.0 * math.sqrt(variance))) / 2.0, math.ulp(0.0)))
         least = min(by_moments, by_normal)
         return least + 1e-9 * (1.0 + abs(least))
 
@@ -387,7 +364,8 @@ class DiscreteGaussianMechanism(WholeNoise):
         twice = 2 * Fraction(self.variance)
         exponent, step = noise**2 / twice, (2 * noise + 1) / twice
         kept = 1 - exp_minus(step, _BITS + math.ceil(1 / step).bit_length())[1]
-        root = math.isqrt(math.floor(_BELOW_PI * twice * (1 << 2 * _BITS)))
+        below_pi = Fraction(3_141_592_653, 10**9)
+        root = math.isqrt(math.floor(below_pi * twice * (1 << 2 * _BITS)))
         total = max(Fraction(root, 1 << _BITS), 1 + 2 * exp_minus(1 / twice, _BITS)[0])
         return exp_minus_at_most(exponent) / (kept * total)
 
@@ -401,6 +379,8 @@ class DiscreteGaussianMechanism(WholeNoise):
 def affordable_rho(epsilon: float, delta: float) -> float:
     """The largest rho, rounded down, whose zero-concentrated privacy is proved to be (`epsilon`, `delta`)-private.
 
+    0 where doubles hold none.
+
     Proof: ``proofs/discrete_gaussian.md``, claim 3.
     """
 
@@ -411,7 +391,4 @@ def affordable_rho(epsilon: float, delta: float) -> float:
     # A simpler conversion, which gives less, says where to look first.
     logarithm = -math.log(delta)
     start = min(max((epsilon / (math.sqrt(logarithm + epsilon) + math.sqrt(logarithm))) ** 2, 1e-300), most)
-    affordable = largest_fitting(epsilon_of, epsilon, start=start, close=_CLOSE, most=most)
-    if not affordable:
-        raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful count")
-    return affordable
+    return largest_fitting(epsilon_of, epsilon, start=start, close=2.0**-40, most=most)

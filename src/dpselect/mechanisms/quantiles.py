@@ -39,15 +39,15 @@ class RankMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
     _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _grid: Grid | None = field(init=False, repr=False, compare=False)
+    _grid: _core.Grid | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
         lower, upper = finite_bounds(self.bounds)
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
         step = None if grid is None else shortest(grid.step)
-        ends = float(lower), float(upper)
-        self._set(bounds=(shortest(lower), shortest(upper)), step=step, _ends=ends, _grid=grid)
+        self._set(bounds=(shortest(lower), shortest(upper)), step=step, _ends=(float(lower), float(upper)))
+        self._set(_grid=None if grid is None else native_grid(grid))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class QuantileMechanism(RankMechanism, HasScale):
             native = native_scores(values)
             if self._grid is None:
                 return self._sampler.quantile(native, self.level, *self._ends)
-            return self._sampler.grid_quantile(native, self.level, native_grid(self._grid))
+            return self._sampler.grid_quantile(native, self.level, self._grid)
         except InvalidScoresError as refused:
             raise refused_values(refused) from None
 
@@ -100,7 +100,7 @@ class QuantileMechanism(RankMechanism, HasScale):
         at = plain_points(points)
         if self._grid is not None:
             sums = np.concatenate([[0.0], np.cumsum(self.pmf(values))])
-            not_above = np.searchsorted(native_grid(self._grid).points(), at, side="right")
+            not_above = np.searchsorted(self._grid.points(), at, side="right")
             return np.minimum(sums[not_above], 1.0)
         sorted_values = np.sort(plain_values(values).clip(*self._ends))
         ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
@@ -112,10 +112,10 @@ class QuantileMechanism(RankMechanism, HasScale):
         """Probability of every point of the grid, in order, if the values were these; of ten million points at most."""
         if self._grid is None:
             raise InvalidParameterError("step", None, "a step; without a grid there is only a density, see `cdf`")
-        if self._grid.count > _MOST_POINTS:
+        if len(self._grid) > _MOST_POINTS:
             raise InvalidParameterError("step", self.step, f"a grid of at most {_MOST_POINTS} points here")
-        positions = native_grid(self._grid).nearest(plain_values(values))
-        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=self._grid.count))
+        positions = self._grid.nearest(plain_values(values))
+        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=len(self._grid)))
         below = np.concatenate([[0], up_to[:-1]])
         target = self.level * positions.size
         scores = -np.maximum(0.0, np.maximum(below - target, target - up_to))
@@ -177,6 +177,20 @@ class QuantilesMechanism(RankMechanism):
 
     levels: tuple[float, ...]
     method: QuantilesMethod = "joint"
+    sensitivity: float = field(init=False, repr=False, compare=False)
+    """Largest change of the number of values in a wrong group by one unit; for halving, at one node of a depth."""
+    monotonic: bool = field(init=False, repr=False, compare=False)
+    """Whether one unit changes the scores of all answers in the same direction: with no level between 0 and 1."""
+    score_range: float = field(init=False, repr=False, compare=False)
+    """Largest change, by one unit, of the difference between two answers' scores; the noise is scaled to it.
+
+    Joint and under ``"add_remove"``: that of the largest fall, for the smallest gap among 0, the levels and 1, and of
+    the largest rise, for the smallest gap above 0. Otherwise twice the `sensitivity`, or once if `monotonic`.
+
+    Proof: ``proofs/joint_quantiles.md``, claim 1.
+    """
+    _node_epsilon: float = field(init=False, repr=False, compare=False)
+    """What one value more or less at a node costs; a replaced one is one removed and one added."""
 
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
@@ -186,63 +200,33 @@ class QuantilesMechanism(RankMechanism):
         if not levels or len(set(levels)) < len(levels):
             got = Shown(f"<{len(levels)} of them, {len(set(levels))} different>")
             raise InvalidParameterError("levels", got, expected)
-        self._set(levels=levels)
         one_of(self.method, "method", get_args(QuantilesMethod))
         if self.method == "joint" and self.epsilon > _LARGEST_JOINT_EPSILON:
             expected = f"at most {_LARGEST_JOINT_EPSILON:g} for joint quantiles"
             raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')
-        positive_epsilon(self._node_epsilon, "epsilon")  # refuses an epsilon that is too small to be divided
+        is_added = self.neighbours is Neighbours.ADD_REMOVE
+        monotonic = is_added and set(levels) <= {0.0, 1.0}
+        moved, apart = Fraction(1), Fraction(1 if monotonic else 2)
+        if self.method == "joint" and is_added:
+            ends = [Fraction(0), *map(Fraction, sorted(levels)), Fraction(1)]
+            shares = [high - low for low, high in pairwise(ends)]  # of the values, in each group between the answers
+            moved, apart = 1 - min(shares), 2 - min(shares) - min(share for share in shares if share > 0)
+        self._set(levels=levels, monotonic=monotonic, sensitivity=positive_sensitivity(self.values_per_unit * moved))
+        self._set(score_range=positive_sensitivity(self.values_per_unit * apart))
+        node_epsilon = Fraction(self._depth_epsilon) / self.neighbours.changed(self.values_per_unit)
+        self._set(_node_epsilon=positive_epsilon(node_epsilon))
 
     @property
-    def sensitivity(self) -> float:
-        """Largest change of the number of values in a wrong group by one unit; for halving, at one node of a depth."""
-        if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
-            return positive_sensitivity(self.values_per_unit)
-        return positive_sensitivity(self.values_per_unit * (1 - min(self._shares)))
-
-    @property
-    def monotonic(self) -> bool:
-        """Whether one unit changes the scores of all answers in the same direction: with no level between 0 and 1."""
-        return all(level in (0.0, 1.0) for level in self.levels) and self.neighbours is Neighbours.ADD_REMOVE
-
-    @property
-    def score_range(self) -> float:
-        """Largest change, by one unit, of the difference between two answers' scores; the noise is scaled to it.
-
-        Joint and under ``"add_remove"``: that of the largest fall, for the smallest gap among 0, the levels and 1, and
-        of the largest rise, for the smallest gap above 0. Otherwise twice the `sensitivity`, or once if `monotonic`.
-
-        Proof: ``proofs/joint_quantiles.md``, claim 1.
-        """
-        if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
-            return self.sensitivity * (1.0 if self.monotonic else 2.0)
-        shares = self._shares
-        return positive_sensitivity(
-            self.values_per_unit * (2 - min(shares) - min(share for share in shares if share > 0))
-        )
-
-    @property
-    def _shares(self) -> list[Fraction]:
-        """The share of the values in each group between the answers."""
-        ends = [Fraction(0), *(Fraction(level) for level in sorted(self.levels)), Fraction(1)]
-        return [high - low for low, high in pairwise(ends)]
-
-    @property
-    def _share(self) -> float:
+    def _depth_epsilon(self) -> float:
         """What one depth costs, rounded down."""
         return positive_epsilon(Fraction(self.epsilon) / len(self.levels).bit_length())
-
-    @property
-    def _node_epsilon(self) -> float:
-        """What one value more or less at a node costs; a replaced one is one removed and one added."""
-        return positive_epsilon(Fraction(self._share) / self.neighbours.changed(self.values_per_unit))
 
     @property
     def event(self) -> BoundedRangeEvent | ComposedEvent:
         """What all answers together cost: one event, or one for each depth of halving."""
         if self.method == "joint":
             return BoundedRangeEvent(epsilon=self.epsilon)
-        return ComposedEvent(event=BoundedRangeEvent(epsilon=self._share), count=len(self.levels).bit_length())
+        return ComposedEvent(event=BoundedRangeEvent(epsilon=self._depth_epsilon), count=len(self.levels).bit_length())
 
     def draw(self, values: ScoresLike) -> tuple[float, ...]:
         """Draw all quantiles of `values`, in the order of `levels`, at the cost of `epsilon` together.
@@ -250,7 +234,6 @@ class QuantilesMechanism(RankMechanism):
         Joint, the levels times the gaps between values may be 50,000,000 at most.
         """
         increasing = sorted(self.levels)
-        grid = None if self._grid is None else native_grid(self._grid)
         try:
             native = native_scores(values)
             if self.method == "joint":
@@ -259,10 +242,10 @@ class QuantilesMechanism(RankMechanism):
                     hint = 'Use method="halving", which is more accurate from about twenty levels on.'
                     raise InvalidParameterError("levels", Shown(f"<{len(increasing)} of them>"), expected, hint)
                 # The core's scale is twice this divided by epsilon; half of a double is a double.
-                arguments = (increasing, self.epsilon, self.score_range / 2.0, *self._ends, grid)
-                answers = _core.joint_quantiles(native, *arguments)
+                scaled = self.epsilon, self.score_range / 2.0
+                answers = _core.joint_quantiles(native, increasing, *scaled, *self._ends, self._grid)
             else:
-                answers = _core.quantiles(native, increasing, self._node_epsilon, *self._ends, grid)
+                answers = _core.quantiles(native, increasing, self._node_epsilon, *self._ends, self._grid)
         except InvalidScoresError as refused:
             raise refused_values(refused) from None
         found = dict(zip(increasing, answers, strict=True))

@@ -238,7 +238,7 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
         noise = {"noise": "gaussian" if is_gaussian else "geometric"} if self.delta else {}
         return self.stated_of_all(
-            mechanism.moved,
+            float(mechanism.sensitivity),
             "proofs/counting.md",
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
             candidates=self.choices.description(),

@@ -108,7 +108,7 @@ class Counted(ListQuestion):
             noise = "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md"
             about |= {"mechanism": type(order.noise).__name__, "error_bound": float(order.error_bound(CONFIDENCE))}
             about |= {"counted": NoisyUnits(within=order.count_bound(CONFIDENCE))}
-            return self.stated(order.noise.moved, self.proof, noise, "proofs/noisy_order.md", **about)
+            return self.stated(float(order.noise.sensitivity), self.proof, noise, "proofs/noisy_order.md", **about)
         plan, pages = self.plan, [self.proof]
         if isinstance(plan, mechanisms.PermuteAndFlip):
             one, about["error_bound"] = plan, plan.worst_error(n, failure=1.0 - CONFIDENCE, confidence=CONFIDENCE)
