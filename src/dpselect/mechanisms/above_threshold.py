@@ -346,7 +346,9 @@ def one_sided(sampler: _core.GeometricSampler) -> int:
 
 def _one_sided_many(sampler: _core.GeometricSampler, size: int) -> npt.NDArray[np.int64]:
     """So many of them, where 2^63 - 1 stands for all that are not less."""
-    noise = np.full(size, -1)
-    while (missing := np.flatnonzero(noise < 0)).size:
-        noise[missing] = sampler.draw_many(np.zeros(missing.size, np.int64), -(2**63), 2**63 - 1)
-    return noise
+    kept, missing = list[npt.NDArray[np.int64]](), size
+    while missing > 0:
+        drawn = sampler.draw_many(np.zeros(2 * missing + 16, np.int64), -(2**63), 2**63 - 1)
+        kept.append(drawn[drawn >= 0][:missing])
+        missing -= kept[-1].size
+    return np.concatenate(kept)
