@@ -18,12 +18,11 @@ from dpselect.accounting.divergence import best_epsilon, largest_fitting
 from dpselect.checks import fraction_up, positive_count, probability, whole_bounds, whole_number, whole_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
-from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, exp_minus_at_most, first_count
+from dpselect.mechanisms.numbers import FloatArray, IntArray, exp_minus, first_count
 from dpselect.mechanisms.scores import ScoresLike, native_values
 from dpselect.privacy import Neighbours
 
 _MACHINE = (-(2**63), 2**63 - 1)
-_BITS = 60
 
 
 class WholeNoise(MechanismValue, abc.ABC):
@@ -213,7 +212,7 @@ class GeometricMechanism(WholeNoise, HasScale):
 
     def tail_bound(self, noise: int) -> Fraction:
         rate = Fraction(self.epsilon) / self.sensitivity
-        return exp_minus_at_most(noise * rate) / (1 + exp_minus(rate, _BITS)[0])
+        return exp_minus(noise * rate)[1] / (1 + exp_minus(rate)[0])
 
     def reaches(self, noise: int) -> float:
         return float(self._noise_up_to(-noise))
@@ -362,12 +361,10 @@ class DiscreteGaussianMechanism(WholeNoise):
 
     def tail_bound(self, noise: int) -> Fraction:
         twice = 2 * Fraction(self.variance)
-        exponent, step = noise**2 / twice, (2 * noise + 1) / twice
-        kept = 1 - exp_minus(step, _BITS + math.ceil(1 / step).bit_length())[1]
+        kept = 1 - exp_minus((2 * noise + 1) / twice)[1]
         below_pi = Fraction(3_141_592_653, 10**9)
-        root = math.isqrt(math.floor(below_pi * twice * (1 << 2 * _BITS)))
-        total = max(Fraction(root, 1 << _BITS), 1 + 2 * exp_minus(1 / twice, _BITS)[0])
-        return exp_minus_at_most(exponent) / (kept * total)
+        root = Fraction(math.isqrt(math.floor(below_pi * twice * 2**120)), 2**60)
+        return exp_minus(noise**2 / twice)[1] / (kept * max(root, 1 + 2 * exp_minus(1 / twice)[0]))
 
     def reaches(self, noise: int) -> float:
         reach = 40 * int(self.scale + 1.0)

@@ -96,9 +96,6 @@ Curve = Callable[[float, float], float]
 _MARGIN = 1.0 + 2.0**-40
 """Added to a probability, to be on the safe side: far above the rounding of the curves, and far too small to matter."""
 
-_ROUNDING = 2.0**-44
-_SMALLEST = 5e-324
-
 
 @dataclass(frozen=True, slots=True)
 class Law:
@@ -126,7 +123,7 @@ class Law:
         if Fraction(confidence) * Fraction(n) <= 1:
             return 0.0
         if confidence >= 0.5:
-            return crossing(lambda theta: math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure))
+            return crossing(lambda theta: math.log(max(self.best_loses(theta, n), 5e-324) * _MARGIN / failure))
         return crossing(lambda theta: math.log(confidence * _MARGIN / self.best_wins(theta, n)))
 
     @functools.lru_cache(maxsize=256)  # noqa: B019
@@ -149,11 +146,11 @@ class Law:
 
 
 def crossing(excess: Callable[[float], float]) -> float:
-    """The number > 0 where a falling function reaches 0, rounded up by at most `_ROUNDING` of it."""
+    """The number > 0 where a falling function reaches 0, rounded up by at most 2^-44 of it."""
     fails, works = 0.0, 1.0
     while excess(works) > 0.0:
         fails, works = works, 2.0 * works
-    while works - fails > works * _ROUNDING:
+    while works - fails > works * 2.0**-44:
         middle = fails + (works - fails) / 2.0
         if middle in (fails, works):  # neighbouring doubles, as the smallest ones are further apart than that
             break
@@ -193,24 +190,22 @@ def log_of(number: Fraction) -> float:
     return math.log(number.numerator) - math.log(number.denominator)
 
 
-def exp_minus(exponent: Fraction, bits: int) -> Enclosed:
-    """e^-exponent for an exponent > 0, enclosed up to about 2^-bits: from 0 to below 1, the upper bound above 0.
+def exp_minus(exponent: Fraction) -> Enclosed:
+    """e^-exponent for an exponent > 0, enclosed in 40 digits; below e^-1000 by that and 0, enough for any delta.
 
-    ``Decimal.exp`` is correctly rounded, so its neighbours enclose the true number.
-
-    >>> low, high = exp_minus(Fraction(1), 60)
+    >>> low, high = exp_minus(Fraction(1))
     >>> float(low) == float(high) == 0.36787944117144233
     True
     """
-    unit = Fraction(1, 1 << bits)
-    if exponent >= bits:  # e^-bits < 2^-bits
-        return Fraction(0), unit
-    low, high = exp_minus_in_digits(exponent, bits // 3 + 10)
-    return low, min(high, 1 - unit * Fraction(1, 2**64))
+    low, high = exp_minus_in_digits(min(exponent, Fraction(1000)), 40)
+    return low if exponent <= 1000 else Fraction(0), high
 
 
 def exp_minus_in_digits(exponent: Fraction, digits: int) -> Enclosed:
-    """The same for any exponent, in proportion: with so many digits, less those of the exponent before its point."""
+    """e^-exponent for any exponent, enclosed in proportion: with so many digits, less those of it before its point.
+
+    ``Decimal.exp`` is correctly rounded, so its neighbours enclose the true number.
+    """
     (down, least), (up, most) = _rounded(-exponent, digits)
     low, high = down.next_minus(down.exp(least)), up.next_plus(up.exp(most))
     return max(Fraction(low), Fraction(0)), Fraction(high)
@@ -225,11 +220,6 @@ def log_in_digits(number: Fraction, digits: int) -> Enclosed:
 def _rounded(number: Fraction, digits: int) -> list[tuple[Context, Decimal]]:
     contexts = (Context(digits, each, Emin=MIN_EMIN, Emax=MAX_EMAX) for each in (ROUND_FLOOR, ROUND_CEILING))
     return [(each, each.divide(Decimal(number.numerator), Decimal(number.denominator))) for each in contexts]
-
-
-def exp_minus_at_most(exponent: Fraction) -> Fraction:
-    """No less than e^-exponent for an exponent > 0, and hardly more above e^-1000: enough for any delta."""
-    return exp_minus_in_digits(min(exponent, Fraction(1000)), 40)[1]
 
 
 _BITS = 60  # binary digits of a coin that are looked at together

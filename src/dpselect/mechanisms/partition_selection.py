@@ -24,7 +24,7 @@ from dpselect.mechanisms.numbers import (
     LARGEST_COUNT,
     Enclosed,
     IntArray,
-    exp_minus_at_most,
+    exp_minus,
     exp_minus_in_digits,
     first_count,
     heads,
@@ -268,7 +268,7 @@ class StopCandidate(UnlistedValues):
         if allowed >= 1:
             return 1
         rate, distance = self.rounds.rate, Fraction(-log_of(allowed))
-        more = first_count(lambda n: exp_minus_at_most(n * rate) <= allowed, near=distance / rate)
+        more = first_count(lambda n: exp_minus(n * rate)[1] <= allowed, near=distance / rate)
         return min(more + 1, LARGEST_COUNT)
 
     def select(self, counts: ScoresLike) -> IntArray:
