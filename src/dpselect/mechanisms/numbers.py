@@ -6,6 +6,7 @@ import functools
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -55,10 +56,8 @@ def exact_value(
     value: object, error: type[InvalidParameterError] = InvalidDataError, *, name: str = "value", hint: str = ""
 ) -> Fraction:
     """A number of the data, exactly; or an error that does not show it, nor holds one that does."""
-    try:
+    with suppress(InvalidParameterError):
         return exact_number(value, name)
-    except InvalidParameterError:
-        pass
     got = Shown("<not a finite number, or one beyond all doubles>")
     raise error(name, got, "a finite number, below 2^1024 in size", hint)
 

@@ -189,6 +189,8 @@ class QuantilesMechanism(RankMechanism):
 
     Proof: ``proofs/joint_quantiles.md``, claim 1.
     """
+    _depth_epsilon: float = field(init=False, repr=False, compare=False)
+    """What one depth costs, rounded down."""
     _node_epsilon: float = field(init=False, repr=False, compare=False)
     """What one value more or less at a node costs; a replaced one is one removed and one added."""
 
@@ -213,13 +215,9 @@ class QuantilesMechanism(RankMechanism):
             moved, apart = 1 - min(shares), 2 - min(shares) - min(share for share in shares if share > 0)
         self._set(levels=levels, monotonic=monotonic, sensitivity=positive_sensitivity(self.values_per_unit * moved))
         self._set(score_range=positive_sensitivity(self.values_per_unit * apart))
-        node_epsilon = Fraction(self._depth_epsilon) / self.neighbours.changed(self.values_per_unit)
-        self._set(_node_epsilon=positive_epsilon(node_epsilon))
-
-    @property
-    def _depth_epsilon(self) -> float:
-        """What one depth costs, rounded down."""
-        return positive_epsilon(Fraction(self.epsilon) / len(self.levels).bit_length())
+        depth = positive_epsilon(Fraction(self.epsilon) / len(levels).bit_length())
+        node = positive_epsilon(Fraction(depth) / self.neighbours.changed(self.values_per_unit))
+        self._set(_depth_epsilon=depth, _node_epsilon=node)
 
     @property
     def event(self) -> BoundedRangeEvent | ComposedEvent:
