@@ -107,7 +107,7 @@ class GeometricMechanism(WholeNoise, HasScale):
 
     Args:
         sensitivity: the largest change of f between neighbouring data sets, a whole number >= 1. For a vector released
-            by `draw_many`, the largest sum of the changes of all its entries (the l1 sensitivity).
+            by `draw_many`, the largest sum of the changes of all its entries: ``proofs/counting.md``, claim 6.
         bounds: ``(lower, upper)``, public whole numbers; None for all whole numbers.
 
     Round a number that is not whole first, and use the sensitivity of the rounded number:
@@ -320,7 +320,10 @@ class DiscreteGaussianMechanism(WholeNoise):
 
     @property
     def sensitivity(self) -> float:
-        """How much one unit can change all numbers, by the root of the sum of squares, rounded up."""
+        """How much one unit can change all numbers, by the root of the sum of squares, rounded up.
+
+        Proof: ``proofs/discrete_gaussian.md``, claim 2.
+        """
         root = math.sqrt(self.squared_sensitivity)
         return root if root.is_integer() else math.nextafter(root, math.inf)
 
