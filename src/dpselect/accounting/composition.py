@@ -214,11 +214,8 @@ class Composition:
 M = TypeVar("M")
 
 _CLOSE, _CLOSE_ROUNDS, _CLOSE_TIGHT = 2.0**-30, 2.0**-10, 2.0**-15
-_TRIALS = 4
-"""Curves of rounds that a plan may compute."""
 _ROOM = Fraction(1, 2**30)
 """Share of the total that rounds leave free: another machine's functions may differ in their last digits, by less."""
-_SEARCH_WORK = TIGHT_WORK / 20.0
 
 
 def calibrate(
@@ -303,9 +300,9 @@ def _largest(event_at: Callable[..., Event], *, count: int, epsilon: float, delt
     event = event_at(epsilon=each)
     if isinstance(event, BoundedRangeEvent) and rounds_curve(event.epsilon, count) is not None:
         by_rounds, limit = partial(total, work=TIGHT_WORK), float(Fraction(epsilon) * (1 - _ROOM))
-        each = max(each, largest_fitting(by_rounds, limit, start=each, close=_CLOSE_ROUNDS, trials=_TRIALS))
+        each = max(each, largest_fitting(by_rounds, limit, start=each, close=_CLOSE_ROUNDS, trials=4))
     if tight:
-        tried = partial(total, work=_SEARCH_WORK, tight=True)
+        tried = partial(total, work=TIGHT_WORK / 20.0, tight=True)
         each = max(each, largest_fitting(tried, epsilon, start=each, close=_CLOSE_TIGHT))
         while total(each, work=TIGHT_WORK, tight=True) > epsilon:  # a finer grid is usually not worse
             each *= 1.0 - _CLOSE_TIGHT

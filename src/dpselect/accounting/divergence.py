@@ -135,10 +135,6 @@ def log_sinhc(z: FloatArray) -> FloatArray:
     return np.where(z <= 4.0, np.log1p(tail), large)
 
 
-_AT_ONCE = 2**17
-"""Number of divergences evaluated together, so that they stay in the processor's cache."""
-
-
 class Divergences:
     """Call it with orders, shape ``(m,)``: it returns the total divergence at each, rounded up, shape ``(m,)``.
 
@@ -149,7 +145,7 @@ class Divergences:
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         self._parts: list[tuple[type[SingleEvent], FloatArray, FloatArray]] = []
         self._known: tuple[FloatArray, FloatArray] | None = None
-        kinds = {type(event) for event in counts}
+        kinds = dict.fromkeys(map(type, counts))  # in one order, and so with the same digits, on every machine
         self._directions = (1, -1) if LossIntervalEvent in kinds else (1,)
         for kind in kinds:
             # Of a loss interval both ends: in reverse, they are those with the roles of both data sets exchanged.
@@ -162,7 +158,8 @@ class Divergences:
     def __call__(self, orders: FloatArray) -> FloatArray:
         if self._known is not None and np.array_equal(self._known[0], orders):
             return self._known[1]
-        largest, rows = np.zeros_like(orders), max(1, _AT_ONCE // max(1, len(orders)))
+        largest = np.zeros_like(orders)
+        rows = max(1, 2**17 // max(1, len(orders)))  # what is evaluated together stays in the processor's cache
         for direction in self._directions:  # what has one adds up in each of them, the rest is the same in both
             total = np.zeros_like(orders)
             with np.errstate(over="ignore", invalid="ignore"):
@@ -209,8 +206,6 @@ def rho_of(event: SingleEvent) -> float:
     return fraction_up(Fraction(value) * (1 + _MARGIN))
 
 
-_LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
-
 Divergence = Callable[[FloatArray], FloatArray]
 """Takes orders, shape ``(m,)``, each > 1; returns the divergences of everything that ran, rounded up, ``(m,)``."""
 
@@ -245,7 +240,7 @@ def best_delta(divergence: Divergence, epsilon: float) -> float:
 
 def _smallest(of_orders: Divergence) -> float:
     """The smallest value found on a grid of orders, refined around its best."""
-    candidates: FloatArray = _LOG_ORDERS_MINUS_ONE
+    candidates: FloatArray = np.linspace(math.log(1e-3), math.log(1e9), 161)  # logarithms of the orders minus 1
     smallest = math.inf
     for _ in range(4):
         values = of_orders(1.0 + np.exp(candidates))

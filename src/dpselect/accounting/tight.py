@@ -174,7 +174,6 @@ _CELLS = 1 << 13
 """About how many places of cells are maximised over at once: they stay in the processor's cache."""
 _FINEST, _COARSEST = 512, 4
 _SMALLEST, _WIDEST = 1e-200, 60.0
-_INFLATION = Fraction(1, 50)
 _MOST_PLACES = 40_000
 
 
@@ -233,13 +232,12 @@ def _ways(counts: Mapping[SingleEvent, Any]) -> list[Mapping[SingleEvent, Any]]:
     return [counts] if dict(pairs) == counts else [counts, dict(pairs)]
 
 
-MOST_ROUNDS = 100
-"""Number of rounds of which a curve is computed. This many take less than a tenth of a second to plan."""
-
-
 def steps_of_rounds(count: int) -> int | None:
-    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used."""
-    return min(50, max(_COARSEST, 400 // count)) if 1 < count <= MOST_ROUNDS else None
+    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used.
+
+    A plan of 100 rounds takes less than a tenth of a second.
+    """
+    return min(50, max(_COARSEST, 400 // count)) if 1 < count <= 100 else None
 
 
 @functools.lru_cache(maxsize=256)
@@ -267,7 +265,7 @@ def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | None:
         width, pairs = grid.range_width, grid.pair_width
         cells = math.prod(count + 1 for count in grid.ranges.values()) * sum(grid.ranges)
         nanoseconds = 30.0 * cells * (width + min(width, pairs)) + 4.0 * (pairs**2 + 2 * pairs * width)
-        is_close = Fraction(grid.step) * (width + pairs) <= exact * (1 + _INFLATION)
+        is_close = Fraction(grid.step) * (width + pairs) <= exact * Fraction(51, 50)
         if width + pairs <= _MOST_PLACES and nanoseconds <= work and is_close:
             return grid
         steps = steps - 1 if steps <= 16 else int(steps * 0.93)
@@ -311,8 +309,6 @@ def _profile(losses: FloatArray, *, grid: _Grid) -> FloatArray:
 
 _FFT_ROUNDING = 2.0**-40
 """Margin, not a bound, in delta: the transform rounds masses by about 2^-53 of the largest, times a logarithm."""
-_FFT_PLACES = 10**6
-_FFT_STEPS = 64
 
 
 class LossDistribution:
@@ -320,7 +316,7 @@ class LossDistribution:
 
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         basic = float(basic_of(counts))
-        step = max(min(event.epsilon for event in counts) / _FFT_STEPS, basic / _FFT_PLACES)
+        step = max(min(event.epsilon for event in counts) / 64, basic / 10**6)
         made = package("pld.privacy_loss_distribution").PrivacyLossDistribution.create_from_rounded_probability
         self._totals: list[Any] = []  # in each direction
         for way in _ways(counts):

@@ -247,18 +247,15 @@ def _terms_of(text: str) -> Mapping[str, Any]:
     }
 
 
-_HARDLY_ANYTHING = 1e-9
-
-
 def epsilon_left(left: float, *, equals: str = " = ") -> str:
     """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question.
 
     >>> epsilon_left(2.6999999999999997), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
     ('epsilon = 2.69999', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
     """
-    if 0.0 < left < _HARDLY_ANYTHING:
-        return f"hardly any epsilon (below {_HARDLY_ANYTHING!r})"
-    return f"epsilon{equals}{_with_few_digits(left, up=False)!r}"
+    if 0.0 < left < 1e-9:
+        return "hardly any epsilon (below 1e-09)"
+    return f"epsilon{equals}{_six_digits(left, ROUND_FLOOR)}"
 
 
 def left_shown(left: float) -> str:
@@ -267,13 +264,12 @@ def left_shown(left: float) -> str:
     >>> left_shown(2.6999999999999997), left_shown(0.25), left_shown(0.0)
     ('2.69999', '0.25', '0')
     """
-    return repr(_with_few_digits(left, up=False)).removesuffix(".0")
+    return _six_digits(left, ROUND_FLOOR).removesuffix(".0")
 
 
-def _with_few_digits(epsilon: float, *, up: bool) -> float:
-    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    rounded = float(digits.create_decimal(repr(float(epsilon))))
-    return rounded if math.isfinite(rounded) else epsilon
+def _six_digits(epsilon: float, rounding: str) -> str:
+    rounded = float(Context(prec=6, rounding=rounding).create_decimal(repr(float(epsilon))))
+    return repr(rounded if math.isfinite(rounded) else epsilon)
 
 
 def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> ChargeRefusedError:
@@ -282,14 +278,13 @@ def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> Charg
     if event.delta and total.delta > limits.set_aside:
         text = _no_delta(event.delta, account)
     else:
-        left = epsilon_left(account.left, equals="=")
+        left, is_group = epsilon_left(account.left, equals="="), isinstance(event, ComposedEvent | SequenceEvent)
         text = f"account {account.name!r} has {left} left of {as_written(account.epsilon)!r}; "
-        rounds = isinstance(event, (ComposedEvent, SequenceEvent))
-        if limits.orders and rounds:
-            text += f"with this, {_shown(limits.spent(total))} would be spent"
-        else:
-            text += f"this would cost {_shown(cost.pure)}"
-            text += f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if rounds else ""
+        is_composed = is_group and limits.orders
+        price = fraction_up(limits.spent(total) if is_composed else cost.pure)
+        shown = _six_digits(price, ROUND_CEILING) if price < math.inf else f"more than {sys.float_info.max!r}"
+        parts = f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if is_group else ""
+        text += f"with this, {shown} would be spent" if is_composed else f"this would cost {shown}{parts}"
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
 
 
@@ -303,8 +298,3 @@ def _no_delta(delta: float, account: Account) -> str:
     if left > 0:
         text += "Ask with a smaller delta. "
     return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
-
-
-def _shown(spent: Fraction) -> str:
-    price = fraction_up(spent)
-    return repr(_with_few_digits(price, up=True)) if math.isfinite(price) else f"more than {sys.float_info.max!r}"

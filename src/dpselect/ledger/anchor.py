@@ -27,7 +27,6 @@ from dpselect.ledger.sqlite import fcntl, folder_to_disk, names_a_server, to_dis
 _EXPECTED = "the path of a file"
 _FORMAT = "dpselect anchor 1"
 _START = b'{"FORMAT":"dpselect anchor 1","account":"'
-_PAUSE = 0.005
 _LATER = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EINTR, errno.EAGAIN, errno.ENOLCK, errno.ESTALE}
 """Failures after which the next attempt may succeed."""
 _NOTES = "`dpselect ledger anchor` notes what the ledger has now, and cannot show what was lost before."
@@ -155,7 +154,7 @@ class FileAnchor:
                 if monotonic() > until:
                     text = "another process holds its lock: try again, or wait longer."
                     raise AnchorUnavailableError(str(self), text)
-                sleep(_PAUSE)
+                sleep(0.005)
             if self._identity != (found.st_dev, found.st_ino):
                 self._forget()
                 self._identity = found.st_dev, found.st_ino
