@@ -172,10 +172,8 @@ class ExponentialMechanism(Mechanism):
     weights: Weights | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        shown = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
-        if self.weights is not None:
-            shown["weights"] = self.weights
-        return f"ExponentialMechanism({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+        names = [part.name for part in fields(self) if part.repr] + ["weights"] * (self.weights is not None)
+        return f"ExponentialMechanism({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)

@@ -70,8 +70,7 @@ class PartitionLaw:
             exact = self.delta * count
             return exact, exact
         with self._precise(bits):
-            delta, one = self._delta(), self._power(1, bits)
-            up_to, kept = self._power(min(count, self.turn), bits), self._power(max(count - self.turn, 0), bits)
+            delta, one, up_to, kept = self._decimals(bits, 1, min(count, self.turn), max(count - self.turn, 0))
             reached = delta * one * (1 - up_to) / (up_to * (1 - one))
             left = Fraction(kept * (1 - reached) - delta * one / (1 - one) * (1 - kept))
         error = Fraction(1, 1 << bits)
@@ -82,8 +81,8 @@ class PartitionLaw:
         bits = _GUARD_BITS
         while True:
             with self._precise(bits):
-                one = self._power(1, bits)
-                share = Fraction(self._power(count, bits) * (1 + (1 / self._delta() - 1) * (1 - one) / (1 + one)))
+                delta, one, power = self._decimals(bits, 1, count)
+                share = Fraction(power * (1 + (1 / delta - 1) * (1 - one) / (1 + one)))
             if abs(share - 1) > Fraction(1, 1 << bits):
                 return share < 1
             bits *= 2
@@ -93,13 +92,11 @@ class PartitionLaw:
         digits = (bits + 2 * _bits_below_one(self.epsilon)) // 3 + 20
         return localcontext(Context(digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
 
-    def _delta(self) -> Decimal:
-        return Decimal(self.delta.numerator) / self.delta.denominator
-
-    def _power(self, count: int, bits: int) -> Decimal:
-        """E^-count, or e^-(bits + 2000) if that is larger."""
-        exponent = min(count * self.epsilon, Fraction(bits + 2000))
-        return (-Decimal(exponent.numerator) / exponent.denominator).exp()
+    def _decimals(self, bits: int, *counts: int) -> list[Decimal]:
+        """delta, and of each count E^-count, or e^-(bits + 2000) if that is larger."""
+        exponents = (min(count * self.epsilon, Fraction(bits + 2000)) for count in counts)
+        powers = [(-Decimal(each.numerator) / each.denominator).exp() for each in exponents]
+        return [Decimal(self.delta.numerator) / self.delta.denominator, *powers]
 
 
 def divided(epsilon: float, delta: float, values: int) -> tuple[Fraction, Fraction]:
