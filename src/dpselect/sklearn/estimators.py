@@ -1,9 +1,5 @@
 """What is fitted privately on rows: a selector of the k best features, and a decision tree classifier."""
 
-# scikit-learn comes without types.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
-
 from __future__ import annotations
 
 import warnings

@@ -4,10 +4,6 @@ What is refused, and whether a run fails, depends on types and shapes and never 
 counts depends on its own unit alone.
 """
 
-# scikit-learn comes without types.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import copy

@@ -3,10 +3,6 @@
 Each configuration sets the estimator up anew for each run, and is checked before anything is charged.
 """
 
-# scikit-learn comes without types.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
-
 from __future__ import annotations
 
 import copy
