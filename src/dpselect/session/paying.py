@@ -260,7 +260,7 @@ class Spending:
         except Exception as error:
             if receipt is None:
                 raise
-            # Nor is it the cause, if it is unexpected: a traceback shows its text, which may quote a row.
+            # What is unexpected is not named as the cause: a traceback would show its text, which may quote a row.
             known = isinstance(error, (errors.SelectionError, errors.AnswerNotStoredWarning))
             why = str(error) if known else f"An unexpected {type(error).__name__}; please report it."
             raise errors.AnswerLostError(receipt.account, receipt.sequence, why) from error if known else None

@@ -68,8 +68,7 @@ def taken(given: Any, part: NDArray[np.int64]) -> Any:
     a frame is left out, because it may hold objects too.
     """
     if isinstance(given, (list, tuple)):
-        listed = cast("Sequence[object]", given)
-        return [_copied(listed[place]) for place in part.tolist()]
+        return [_copied(given[place]) for place in part.tolist()]
     if hasattr(given, "iloc"):
         return _with_copies(given.iloc[part].reset_index(drop=True).copy())
     rows = given[part]

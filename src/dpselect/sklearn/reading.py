@@ -53,15 +53,14 @@ def numbers(X: Any) -> Sequence[Source]:
     if not isinstance(sources, list):
         dimensions = getattr(sources, "ndim", 1)
         raise InvalidDataError("X", Shown(f"<{dimensions} dimensions>"), "two: rows and features", _RESHAPE)
-    columns = cast("list[Source]", sources)
-    if not columns:
+    if not sources:
         raise InvalidDataError("X", Shown("<0 features>"), "at least one feature")
-    for place, source in enumerate(columns):
+    for place, source in enumerate(sources):
         (column,) = source.columns
         if column.holds not in _NUMBERS:
             hint = f"Column {place}, counted from 0, has a type that holds no numbers. {column.hint or 'Leave it out.'}"
             raise InvalidDataError("X", Shown(f"<{column.holds}>"), "numbers", hint)
-    return columns
+    return sources
 
 
 def values_of(feature: Source) -> NDArray[np.float64]:
@@ -123,11 +122,10 @@ def doubles(values: Sequence[object]) -> NDArray[np.float64]:
 
 def _cells_of_row(row: Any) -> Sequence[object] | None:
     """The cells of a row, by its actual type; see `dpselect.rows.pandas_frame`."""
-    kind = cast("type[object]", type(row))
     for base in (list, tuple):
-        if issubclass(kind, base):
-            return cast(Any, base).__getitem__(row, slice(None))
-    return row.tolist() if kind is np.ndarray and row.ndim == 1 else None
+        if issubclass(type(row), base):
+            return base.__getitem__(row, slice(None))
+    return row.tolist() if type(row) is np.ndarray and row.ndim == 1 else None
 
 
 def require_labels(y: Any) -> Any:
@@ -219,15 +217,14 @@ def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, class
 def _each(given: Any, name: str, names: PublicCandidates, *, of_pairs: bool) -> list[object]:
     given, count = _as_lists(given), len(names)
     if isinstance(given, Mapping):
-        by_name = cast("Mapping[object, object]", given)
         expected = [names[place] for place in range(count)]
-        if wrong := set(by_name) ^ set(expected):  # names of columns are schema, and the others are the caller's own
+        if wrong := set(given) ^ set(expected):  # names of columns are schema, and the others are the caller's own
             missing = [repr(each) for each in expected if each in wrong]
             parts = {"Missing": missing, "No feature": sorted(map(repr, wrong.difference(expected)))}
             said = {what: ", ".join(some[:5]) + ", ..." * (len(some) > 5) for what, some in parts.items() if some}
             hint = " ".join(f"{what}: {some}." for what, some in said.items())
             raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features", hint)
-        return [_as_lists(by_name[each]) for each in expected]
+        return [_as_lists(given[each]) for each in expected]
     listed = cast("Sequence[object]", given if isinstance(given, (list, tuple)) else (given,))
     # Two numbers; two features' bounds are two pairs.
     is_pair = len(listed) == 2 and not any(isinstance(end, (list, tuple, np.ndarray)) for end in listed)
