@@ -53,9 +53,8 @@ class Rounds(Recipe):
         share, relation = checks.probability(self.selection_share, "selection_share"), self.neighbours
         part, rest = checks.divided(epsilon, share)
         self._select(part, count=rounds, sensitivity=sensitivity, neighbours=relation)
-        measuring = GeometricMechanism(
-            epsilon=checks.quotient_down(rest, rounds), sensitivity=moved, neighbours=relation
-        )
+        each = checks.quotient_down(rest, rounds)
+        measuring = GeometricMechanism(epsilon=each, sensitivity=moved, neighbours=relation)
         self._set(rounds=rounds, measuring=measuring)
 
     @property
@@ -252,10 +251,8 @@ class AdaptiveMarginals(Rounds):
 def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]:
     expected = f"tuples of increasing positions of attributes, from 0 to {count - 1}, such as ((0, 1), (1, 2))"
     in_order = partial(checks.members_in_order, name="marginals", expected=expected)
-    found = [in_order(each) for each in in_order(given)]
-    positions = [
-        tuple(checks.whole_number(each, "marginals", expected=expected) for each in marginal) for marginal in found
-    ]
+    whole = partial(checks.whole_number, name="marginals", expected=expected)
+    positions = [tuple(map(whole, marginal)) for marginal in [in_order(each) for each in in_order(given)]]
     wrong = [each for each in positions if not each or list(each) != sorted({*range(count)}.intersection(each))]
     if wrong or not positions:
         raise InvalidParameterError("marginals", Shown(repr(wrong[0]) if wrong else "<0 of them>"), expected)

@@ -149,9 +149,8 @@ class Spending:
     def ledger_for(self, request: str | None) -> Ledger | None:
         """The ledger; a request requires one."""
         if self._ledger is None and request is not None:
-            raise errors.InvalidParameterError(
-                "request", errors.typed(request), "a ledger and an account together with it"
-            )
+            expected = "a ledger and an account together with it"
+            raise errors.InvalidParameterError("request", errors.typed(request), expected)
         return self._ledger
 
     def forecast(self, asked: TableQuestion) -> Forecast:

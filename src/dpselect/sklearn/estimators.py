@@ -152,11 +152,9 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         """
         table, labels, classes, names = _labelled(self, X, y)
         bins = reading.feature_bins(self.bounds, self.bins, names, classes=len(labels))
-        expected = f"a list of {len(labels)}: a weight for each class"
-        given = (1,) * len(labels) if self.class_weights is None else self.class_weights
-        weights = positive_counts(
-            given, "class_weights", at_most=reading.HIGHEST_WEIGHT, expected=expected, count=len(labels)
-        )
+        many, expected = len(labels), f"a list of {len(labels)}: a weight for each class"
+        given = (1,) * many if self.class_weights is None else self.class_weights
+        weights = positive_counts(given, "class_weights", at_most=reading.HIGHEST_WEIGHT, expected=expected, count=many)
         question = BestFeatures(
             features=names,
             k=self.k,
