@@ -5,7 +5,7 @@ Arrow has no type stubs, so here alone it is imported, as `Any`, when something 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -22,6 +22,18 @@ pq: Any = ModuleOnUse("pyarrow.parquet")
 _kernels: Any = ModuleOnUse("pyarrow._compute")
 Array = Any
 RecordBatch = Any
+
+Advance = Callable[[int], None]
+"""Called with the amount read since the last call."""
+Skipped = Callable[[list[int]], None]
+"""Called, where `LINE` is asked for, with the numbers of lines, blank ones aside, left out since the last call."""
+Batches = Iterator[dict[Column, Array]]
+"""Some rows at a time, with the columns asked for, at least, each of its type in `ARROW_TYPES`."""
+
+
+def ignored(_: Any) -> None:
+    """Nobody asks which lines are left out, or how much was read."""
+
 
 _TYPES = {
     Holds.ANYTHING: ("large_string", ""),
@@ -197,7 +209,7 @@ def decimal_text(column: Array) -> Array:
 PIECE_BYTES = 1 << 24  # the most bytes of text written out at once, unless one row has more
 
 
-def plain_batches(batch: RecordBatch, columns: Sequence[Column]) -> Iterator[dict[Column, Array]]:
+def plain_batches(batch: RecordBatch, columns: Sequence[Column]) -> Batches:
     """Some columns of a batch, as `taken` has them, converted; at most `BATCH_ROWS` rows at a time.
 
     The text of these takes at most `PIECE_BYTES`. One that is stored once, for very many rows, could exceed all memory.

@@ -22,9 +22,9 @@ from urllib.parse import unquote
 from dpselect.errors import HIDDEN, InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
 from dpselect.rows import lines
-from dpselect.rows.arrow import pa
+from dpselect.rows.arrow import Advance, Batches, Skipped, ignored, pa
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
-from dpselect.rows.lines import COMPRESSIONS, Advance, Batches, File, Skipped, blocks_of, first_bytes, ignored
+from dpselect.rows.lines import COMPRESSIONS, File, blocks_of, first_bytes
 from dpselect.rows.scan import Source
 
 _NUMBERS = ("thousands", "strip", "date_format", "as_date")

@@ -17,8 +17,7 @@ from urllib.parse import unquote
 from dpselect.errors import InvalidDataError, Shown, describe, import_extra
 from dpselect.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, first_of, holds_of, no_type, pa, pc, plain_batches
 from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
-from dpselect.rows.lines import Advance, Batches, Skipped, ignored
-from dpselect.rows.scan import Source, quoted
+from dpselect.rows.scan import Advance, Batches, Skipped, Source, ignored, quoted
 
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
 """What a library may hand over in place of a type."""

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError
 from dpselect.rows import arrow, lines
-from dpselect.rows.arrow import Array, computed, decoded, matches, of_numpy, pa, parts_of, text_array, valid_text
+from dpselect.rows.arrow import Advance, Array, Batches, Skipped, decoded, ignored, of_numpy, pa, text_array
 from dpselect.rows.columns import LINE, Column, Holds
-from dpselect.rows.lines import LONGEST_LINE, Advance, Batches, File, Skipped, ignored, line_and_rest, opened
+from dpselect.rows.lines import LONGEST_LINE, File, line_and_rest, opened
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
@@ -68,10 +68,10 @@ def rows(file: File, columns: Sequence[Column], advance: Advance = ignored, skip
         for number, block in lines.whole_lines(text, file.before + 1, skipped, quoted=False):
             raw = np.frombuffer(block, np.uint8)
             offsets = np.append(0, np.flatnonzero(raw == ord("\n")) + 1)
-            every, length = valid_text(arrow.between(block, offsets)), np.diff(offsets)
-            easy = arrow.true_at(matches(every, _EASY)) & (length <= LONGEST_LINE) & (not has_fields)
+            every, length = arrow.valid_text(arrow.between(block, offsets)), np.diff(offsets)
+            easy = arrow.true_at(arrow.matches(every, _EASY)) & (length <= LONGEST_LINE) & (not has_fields)
             others, bad, found = np.flatnonzero(~easy), list[int](), list[Any]()
-            hard = computed("array_take", every, of_numpy(others)).to_pylist()
+            hard = arrow.computed("array_take", every, of_numpy(others)).to_pylist()
             for at, line in zip((number + others).tolist(), hard, strict=True):
                 if line is not None and (row := _row(line)) is not None:
                     found.append((at, *(_cell(row, name) for name in names)))
@@ -118,7 +118,7 @@ def _easy_cells(block: bytes, ends: NDArray[np.int64], names: Sequence[str]) -> 
         end = np.where(is_text, closed[np.minimum(text + 1, closed.size - 1)], stop)
         stand, known = np.stack([begins, begins], axis=1), np.zeros(ends.size, np.bool_)
         stand[line], known[line] = np.stack([value + is_text, end], axis=1), is_known  # of equal keys the last one
-        held = [pa.py_buffer(np.packbits(known, bitorder="little")), *parts_of(block, stand).buffers()[1:]]
+        held = [pa.py_buffer(np.packbits(known, bitorder="little")), *arrow.parts_of(block, stand).buffers()[1:]]
         return pa.Array.from_buffers(pa.large_string(), ends.size, held)  # a scalar of null would import pandas
 
     return [under(name) for name in names]

@@ -24,9 +24,9 @@ import numpy as np
 
 from dpselect.errors import InvalidDataError, Shown, import_extra
 from dpselect.rows import arrow
-from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, decoded, pa, pc, plain_batches, pq, text_array
+from dpselect.rows.arrow import BATCH_ROWS, Advance, Array, Batches, Skipped, ignored, pa, pc, plain_batches, pq
 from dpselect.rows.columns import EXACT, Column, Holds, check_names
-from dpselect.rows.lines import Advance, Batches, File, Skipped, ignored
+from dpselect.rows.lines import File
 
 _STATISTICS = (".dta", ".sav", ".zsav")
 _STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
@@ -41,7 +41,7 @@ _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
 Row = Mapping[int, Any]
 """Cells of a sheet by their places, from 0."""
 
-Parts = Iterator[tuple[RecordBatch, float]]
+Parts = Iterator[tuple[arrow.RecordBatch, float]]
 """Batches, and which part of the file each is."""
 
 
@@ -184,7 +184,7 @@ def _encoding(path: str, about: Any) -> str:
 def _in_arrow(cells: list[Any], type_: Any, encoding: str, path: str) -> Array:
     if pa.types.is_large_string(type_):
         texts = (None if cell is None else str(cell).encode("latin-1") for cell in cells)
-        return pa.array([decoded(text, encoding) for text in texts], type_)
+        return pa.array([arrow.decoded(text, encoding) for text in texts], type_)
     numbers = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
     if pa.types.is_floating(type_):
         return pa.array(numbers, mask=np.isnan(numbers))
@@ -209,7 +209,7 @@ def _of_sheet(file: File, columns: Sequence[Column]) -> Batches:
             filled = [row for row in block if any(cell.value is not None for cell in row.values())]
             places = {column: names[column.name] for column in columns}
             texts = {each: [_text(row[at]) if at in row else None for row in filled] for each, at in places.items()}
-            yield {column: text_array(found) for column, found in texts.items()}
+            yield {column: arrow.text_array(found) for column, found in texts.items()}
 
 
 @contextmanager

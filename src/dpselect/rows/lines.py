@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS, Format
-from dpselect.rows.arrow import Array, decoded, of_numpy, pa, parts_of, pc, valid_text
+from dpselect.rows import arrow
+from dpselect.rows.arrow import Advance, Array, Batches, Skipped, ignored, pa, pc
 from dpselect.rows.columns import LINE, Column, Holds, TranslatedErrors
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -37,24 +38,12 @@ BLOCK, START = 1 << 22, 1 << 16
 _MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 _A_FILE, _PLAIN = Shown("<file>"), Format()
 
-Advance = Callable[[int], None]
-"""Called with the amount read since the last call."""
-Skipped = Callable[[list[int]], None]
-"""Called, where `LINE` is asked for, with the numbers of lines that are left out since the last call, blank ones aside.
-"""
-Batches = Iterator[dict[Column, Array]]
-"""Some rows at a time, with the columns asked for, at least, each of its type in `ARROW_TYPES`."""
-
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 _CALLED = {separator: f"{word}s" for word, separator in DELIMITER_WORDS.items()}
 _LINE_BREAKS = "If line breaks stand inside quotes: `quoted_line_breaks=True`; docs/files.md says what it costs."
 _ENCODING = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
 _TITLES = "If lines such as titles stand above the names, say how many: `skip_lines=1`."
 _MORE = "`skip_lines={}` leaves out another number of lines than stand above the names; blank ones count, too."
-
-
-def ignored(_: Any) -> None:
-    """Nobody asks which lines are left out, or how much was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +188,7 @@ def described(file: File) -> File:
     separated, encoding = f"separated by {_CALLED.get(delimiter, repr(delimiter))}", declared.encoding.upper()
     which, line_breaks = f"line {above + 1}" if above else "a first line", "" if quoted else _LINE_BREAKS
     other = _other_delimiter(content, delimiter, line_breaks)
-    hint = other or (_ENCODING if decoded(content) is None else line_breaks)
+    hint = other or (_ENCODING if arrow.decoded(content) is None else line_breaks)
     expected = f"{which} in {encoding} with the names of the columns, {separated}"
     with TranslatedErrors(lambda _: refused(expected, hint), csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
@@ -242,7 +231,7 @@ def rows(file: File, columns: Sequence[Column], advance: Advance = ignored, skip
             if LINE in columns:
                 ends = np.flatnonzero(raw == _NEWLINE)
                 skipped((number + np.searchsorted(ends, bad)).tolist())
-                found[LINE] = of_numpy(number + np.searchsorted(ends, separators[first] + 1))
+                found[LINE] = arrow.of_numpy(number + np.searchsorted(ends, separators[first] + 1))
             yield found
 
 
@@ -288,8 +277,8 @@ def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64]
     begin, end = separators[first + at] + 1, separators[first + at + 1]
     if last:
         end = end - ((end > begin) & (raw[end - 1] == _CARRIAGE_RETURN))
-    fields = parts_of(block, np.stack([begin, end], axis=1))
-    return valid_text(_unquoted(fields) if b'"' in block else fields)
+    fields = arrow.parts_of(block, np.stack([begin, end], axis=1))
+    return arrow.valid_text(_unquoted(fields) if b'"' in block else fields)
 
 
 def _unquoted(fields: Array) -> Array:

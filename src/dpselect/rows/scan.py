@@ -19,9 +19,9 @@ import numpy as np
 
 from dpselect.errors import InvalidCandidatesError, SelectionError, Shown
 from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
-from dpselect.rows.arrow import ARROW_TYPES, Array, RecordBatch, computed, matches, of_numpy, pa, pc, pq
+from dpselect.rows import arrow
+from dpselect.rows.arrow import ARROW_TYPES, Advance, Array, Batches, RecordBatch, Skipped, ignored, pa, pc, pq
 from dpselect.rows.columns import LINE, Column, Holds, reading
-from dpselect.rows.lines import Advance, Batches, Skipped, ignored
 from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -77,7 +77,7 @@ class Source(ABC):
         for read in self.batches([each for each in columns if each != LINE or self.has_lines], advance, skipped):
             if LINE in columns and not self.has_lines:
                 first, row = row, row + len(next(iter(read.values())))
-                read[LINE] = of_numpy(np.arange(first, row))
+                read[LINE] = arrow.of_numpy(np.arange(first, row))
             yield read
 
     def place(self, row: int) -> str:
@@ -123,8 +123,8 @@ class Cell(NamedTuple):
             return array
         sure = _SURE.get(self.kind)
         if sure is not None and bytes(array.buffers()[2] or b"").translate(None, sure):
-            is_number = matches(array, f"^({PATTERNS[self.kind]})$")
-            array = computed("if_else", is_number, array, pa.scalar(None, array.type))
+            is_number = arrow.matches(array, f"^({PATTERNS[self.kind]})$")
+            array = arrow.computed("if_else", is_number, array, pa.scalar(None, array.type))
         return _replaced(array, lambda _: None, longer_than=max(LONG, self.longest))
 
 
@@ -261,7 +261,7 @@ def unit_names(text: Array) -> Array:
     >>> unit_names(pa.array([" ann ", "Zoe" + chr(0x301), "7.0", "007", None], pa.large_string())).to_pylist()
     ['ann', 'Zoé', '7', '007', None]
     """
-    text = computed("ascii_trim_whitespace", text)
+    text = arrow.computed("ascii_trim_whitespace", text)
     written = bytes(text.buffers()[2] or b"")
     if not written.isascii():
         others = pc.fill_null(pc.invert(pc.string_is_ascii(text)), False)
@@ -271,7 +271,8 @@ def unit_names(text: Array) -> Array:
     if b"." in written:
         text = pc.replace_substring_regex(text, pattern="^([+-]?[0-9]+)[.]0*$", replacement="\\1")
     if b"-" in written:
-        text = computed("if_else", computed("equal", text, pa.scalar("-0", text.type)), pa.scalar("0", text.type), text)
+        is_zero = arrow.computed("equal", text, pa.scalar("-0", text.type))
+        text = arrow.computed("if_else", is_zero, pa.scalar("0", text.type), text)
     return text
 
 
@@ -382,7 +383,7 @@ def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -
     taken = np.diff(np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1])
     if taken.max() <= longer_than:
         return column
-    long = of_numpy(taken > longer_than)
+    long = arrow.of_numpy(taken > longer_than)
     values = [None if value is None else by(value) for value in column.filter(long).to_pylist()]
     return pc.replace_with_mask(column, long, pa.array(values, column.type))
 
