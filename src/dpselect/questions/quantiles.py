@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import decimal_fraction, finite_bounds, quantile_level
@@ -96,17 +96,12 @@ class Median(Between, name="median"):
             raise InvalidParameterError("continuous", True, "nothing, because there are no `bounds`")
         shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
         shared |= {"lower": 0.0 if self.lower is None else self.lower, "step": self.step}
-        return UnboundedQuantile(**shared, level=self.share).known(columns, neighbours)
-
-    @property
-    def share(self) -> float:
-        """The share of the values below the answer."""
-        return quantile_level(cast(Any, self).level) if hasattr(self, "level") else 0.5
+        return UnboundedQuantile(**shared, level=quantile_level(getattr(self, "level", 0.5))).known(columns, neighbours)
 
     @cached_property
     def mechanism(self) -> mechanisms.QuantileMechanism:
         """Its scale is in ranks."""
-        return mechanisms.QuantileMechanism(level=self.share, **self.priced, **self.domain.arguments)
+        return mechanisms.QuantileMechanism(level=getattr(self, "level", 0.5), **self.priced, **self.domain.arguments)
 
     @cached_property
     def terms(self) -> words.Planned:

@@ -29,6 +29,10 @@ class OfAmounts(Question):
         return summaries.PublicClip.given(getattr(self, "sum", self.column), self.clip, scale=self.scale)
 
     @property
+    def scan(self) -> summaries.Scan:
+        return summaries.TotalsOf(self.amounts, getattr(self, "choices", None))
+
+    @property
     def spread(self) -> int:
         """The width of the range of amounts that a unit may add to a candidate, including 0."""
         clip = self.amounts
@@ -112,10 +116,6 @@ class Sum(OfAmounts, name="sum"):
             "proofs/geometric_mechanism.md", error=float(self.mechanism.error_bound(CONFIDENCE))
         )
 
-    @property
-    def scan(self) -> summaries.Scan:
-        return summaries.TotalsOf(self.amounts)
-
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
         noisy, scale = self.mechanism.draw(int(summary.totals[0])), self.amounts.scale
@@ -183,10 +183,6 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
             error=self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE),
             candidates=self.choices.description(),
         )
-
-    @property
-    def scan(self) -> summaries.Scan:
-        return summaries.TotalsOf(self.amounts, self.choices)
 
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:
         place = self.mechanism.select(summary.totals)
