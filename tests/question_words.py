@@ -18,7 +18,7 @@ TASKS: dict[str, Any] = {**QUESTIONS}
 
 
 def provenance(release: Any) -> str:
-    """What the value was drawn from, and the number of groups."""
+    """What drew the value, and what from, and the number of groups."""
     return release.provenance
 
 

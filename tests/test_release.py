@@ -198,8 +198,8 @@ def test_one_of_something_is_singular() -> None:
     assert "at most 1 fewer row (weighted) than" in features.accuracy
     one = {"origin": "caller", "count": 1, "kind": "whole numbers"}
     groups = {"column": "country", "count": 1, "max_per_unit": 1}
-    assert provenance(make(candidates=one)) == "out of 1 candidate given by the caller"
-    assert provenance(dataclasses.replace(features, candidates={"count": 1})) == "out of 1 feature"
+    assert provenance(make(candidates=one)) == f"{make().mechanism}, out of 1 candidate given by the caller"
+    assert provenance(dataclasses.replace(features, candidates={"count": 1})).endswith(", out of 1 feature")
     assert provenance(make(groups=groups)).endswith(", for 1 value of country, each session in at most 1 group")
 
 

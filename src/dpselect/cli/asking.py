@@ -253,11 +253,10 @@ def shown(release: Release, *, quiet: bool = False) -> str:
         return "\n".join(map(printable, lines(release)))
     heads, rows = release.table()
     right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
-    drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
     charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
-    last = f"Drawn by {drawn}, {release.provenance}. {charge}"
+    last = f"Drawn by {release.provenance}. {charge}"
     sentences = release.promise, *release.sentences, _as_typed(release.basis_missing), last
     return "\n".join([table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])
 

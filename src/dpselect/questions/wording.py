@@ -189,8 +189,9 @@ class Worded(Planned):
 
     @property
     def provenance(self) -> str:
-        """What the value is drawn from, and the number of groups."""
-        origin, groups = self._kind.origin(self), self.groups
+        """What draws the value, and what from, and the number of groups."""
+        rounds, groups = f", {self.rounds} rounds" if self.rounds > 1 else "", self.groups
+        origin = f"{self.mechanism}{rounds}, {self._kind.origin(self)}"
         if groups is None:
             return origin
         values = "for 1 value" if groups["count"] == 1 else f"in each of {groups['count']:,} values"

@@ -124,8 +124,7 @@ class Forecast(Worded):
         return html_table(("forecast", "not an answer"), about, *said)
 
     def __str__(self) -> str:
-        drawn = self.mechanism + (f", {self.rounds} rounds" if self.rounds > 1 else "")
-        last = f"To be drawn by {drawn}, {self.provenance}. {self.charge}"
+        last = f"To be drawn by {self.provenance}. {self.charge}"
         return "\n".join(filter(None, (self.promise, *self.sentences, self.basis_missing, last)))
 
 
