@@ -50,9 +50,6 @@ class _Route(NamedTuple):
     delta: Callable[[float], float]
 
 
-_PARTS = 24
-"""Epsilons on each side of the best that are tried for a test."""
-
 TIGHT_WORK = 5e8
 """About how many nanoseconds the exact recursion may take."""
 
@@ -151,9 +148,9 @@ class Composition:
         level, whole = probability(significance, "significance"), fraction_up(basic_of(self.counts))
         most, best, width = 1.0, 0.0, whole
         for _ in range(3):  # each time nearer to the best; every epsilon gives a bound
-            near = [best + width * each / _PARTS for each in range(-_PARTS, _PARTS + 1)]
+            near = [best + width * each / 24 for each in range(-24, 25)]
             most, best = min((most_power(level, each, self.delta(each)), each) for each in near if 0.0 <= each <= whole)
-            width /= _PARTS
+            width /= 24
         return most
 
     @property
@@ -212,10 +209,6 @@ class Composition:
 
 
 M = TypeVar("M")
-
-_CLOSE, _CLOSE_ROUNDS, _CLOSE_TIGHT = 2.0**-30, 2.0**-10, 2.0**-15
-_ROOM = Fraction(1, 2**30)
-"""Share of the total that rounds leave free: another machine's functions may differ in their last digits, by less."""
 
 
 def calibrate(
@@ -296,16 +289,17 @@ def _largest(event_at: Callable[..., Event], *, count: int, epsilon: float, delt
         raise InvalidParameterError("delta", delta, f"a delta of at least the mechanism's own, {count} times")
     if delta == 0.0:
         return basic
-    each = max(basic, largest_fitting(total, epsilon, start=basic, close=_CLOSE))
+    each = max(basic, largest_fitting(total, epsilon, start=basic, close=2.0**-30))
     event = event_at(epsilon=each)
     if isinstance(event, BoundedRangeEvent) and rounds_curve(event.epsilon, count) is not None:
-        by_rounds, limit = partial(total, work=TIGHT_WORK), float(Fraction(epsilon) * (1 - _ROOM))
-        each = max(each, largest_fitting(by_rounds, limit, start=each, close=_CLOSE_ROUNDS, trials=4))
+        # A share is left free: another machine's functions may differ in their last digits, by less.
+        by_rounds, limit = partial(total, work=TIGHT_WORK), float(Fraction(epsilon) * (1 - Fraction(1, 2**30)))
+        each = max(each, largest_fitting(by_rounds, limit, start=each, close=2.0**-10, trials=4))
     if tight:
-        tried = partial(total, work=TIGHT_WORK / 20.0, tight=True)
-        each = max(each, largest_fitting(tried, epsilon, start=each, close=_CLOSE_TIGHT))
+        tried, close = partial(total, work=TIGHT_WORK / 20.0, tight=True), 2.0**-15
+        each = max(each, largest_fitting(tried, epsilon, start=each, close=close))
         while total(each, work=TIGHT_WORK, tight=True) > epsilon:  # a finer grid is usually not worse
-            each *= 1.0 - _CLOSE_TIGHT
+            each *= 1.0 - close
     return each
 
 

@@ -251,10 +251,6 @@ def _smallest(of_orders: Divergence) -> float:
     return smallest
 
 
-_MOST_GROWTH = math.log(2.0**16)
-"""Of the logarithm of a place in one step."""
-
-
 def largest_fitting(
     function: Callable[[float], float],
     limit: float,
@@ -276,7 +272,7 @@ def largest_fitting(
     >>> 2.0 - 2e-9 <= found * found <= 2.0, len(asked) < 8
     (True, True)
     """
-    good, bad, place, power = 0.0, math.inf, start, 1.0
+    good, bad, place, power, most_growth = 0.0, math.inf, start, 1.0, math.log(2.0**16)
     before: tuple[float, float] | None = None
     for trial in range(1, trials + 1):
         value = function(place)
@@ -291,7 +287,7 @@ def largest_fitting(
                 power = min(max((here[1] - before[1]) / (here[0] - before[0]), 0.25), 4.0)
             before = here
             growth = (math.log(limit) + math.log1p(-close / 2.0) - here[1]) / power
-        place = min(most, place * math.exp(min(max(growth, -_MOST_GROWTH), _MOST_GROWTH)))
+        place = min(most, place * math.exp(min(max(growth, -most_growth), most_growth)))
         if good > 0.0 and bad < math.inf and (trial % 3 == 0 or not good < place < bad):
             place = good + (bad - good) / 2.0
         if not good < place < bad:

@@ -20,12 +20,6 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 _EXPECTED = "events of dpselect.accounting"
 
-MOST_LEVELS = 16
-"""How deep groups may nest."""
-
-_LONGEST = 1000
-"""Characters of a text in a `Run`."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Property:
@@ -284,8 +278,8 @@ def _levels(event: Event) -> Iterator[list[Event]]:
 
 
 def _refuse_too_deep(event: Event) -> None:
-    if any(depth >= MOST_LEVELS for depth, _ in enumerate(_levels(event))):
-        raise InvalidParameterError("event", Shown("<nested too deep>"), f"at most {MOST_LEVELS} levels of groups")
+    if any(depth >= 16 for depth, _ in enumerate(_levels(event))):
+        raise InvalidParameterError("event", Shown("<nested too deep>"), "at most 16 levels of groups")
 
 
 def has_direction(event: Event) -> bool:
@@ -326,9 +320,9 @@ class Run:
 
 
 def _text(value: object, name: str) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST:
+    if not isinstance(value, str) or not 0 < len(value) <= 1000:
         got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
-        raise InvalidParameterError(name, got, f"a text of 1 to {_LONGEST} characters")
+        raise InvalidParameterError(name, got, "a text of 1 to 1000 characters")
     try:
         value.encode()
     except UnicodeEncodeError:

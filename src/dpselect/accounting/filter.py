@@ -78,16 +78,6 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
             return Cost(Fraction(event.epsilon), Fraction(event.delta), units)
 
 
-_CONTEXT = Context(prec=60)
-_MARGIN = Fraction(1, 10**40)
-"""Relative error allowed for; the error of logarithms with sixty digits is far smaller."""
-
-_STEPS = (-3, -2, -1, 1, 2, 3, 4)
-_MAIN_SHARE = Fraction(9, 10)
-_OTHER_SHARE = (1 - _MAIN_SHARE) / len(_STEPS)
-_FINEST = 2.0**-10
-
-
 @dataclass(frozen=True, slots=True)
 class Order:
     """An order > 1 and its share of delta; the shares of an account sum to 1."""
@@ -105,7 +95,8 @@ def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
     """
     if not delta:
         return ()
-    share = _MAIN_SHARE * delta  # may be below the smallest double, its logarithm is not
+    main_share, steps, finest = Fraction(9, 10), (-3, -2, -1, 1, 2, 3, 4), 2.0**-10
+    share = main_share * delta  # may be below the smallest double, its logarithm is not
     limit, cost = float(min(epsilon, 10**6)), math.log(share.numerator) - math.log(share.denominator)
 
     def small_charges(above_one: float) -> float:
@@ -113,11 +104,11 @@ def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
         allowance = limit + (cost + math.log(order)) / above_one + math.log(order / above_one)
         return allowance / order
 
-    grid = [_FINEST * 2.0 ** (step / 8.0) for step in range(8 * 40)]
+    grid = [finest * 2.0 ** (step / 8.0) for step in range(8 * 40)]
     best = max(grid, key=small_charges)
-    main = max(_FINEST, round(best / (unit := 2.0 ** (math.floor(math.log2(best)) - 5))) * unit)
-    others = [Order(1.0 + main * 2.0**step, _OTHER_SHARE) for step in _STEPS]
-    return (Order(1.0 + main, _MAIN_SHARE), *others)
+    main = max(finest, round(best / (unit := 2.0 ** (math.floor(math.log2(best)) - 5))) * unit)
+    others = [Order(1.0 + main * 2.0**step, (1 - main_share) / len(steps)) for step in steps]
+    return (Order(1.0 + main, main_share), *others)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -130,16 +121,13 @@ def conversion(order: Order, delta: Fraction) -> Fraction:
     above_one = Fraction(order.order) - 1
     logs = (_ln(order.share * delta) + _ln(Fraction(order.order))) / above_one
     gain = _ln(1 + 1 / above_one)
-    return -logs - gain + _MARGIN * (1 + abs(logs) + abs(gain))
+    # The error of logarithms with sixty digits is far smaller.
+    return -logs - gain + Fraction(1, 10**40) * (1 + abs(logs) + abs(gain))
 
 
 def _ln(value: Fraction) -> Fraction:
-    ratio = _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return Fraction(ratio.ln(_CONTEXT))
-
-
-_BEYOND = 2**1160
-"""Units of a divergence that no order has room for: a limit is at most the largest double, 2^1024."""
+    context = Context(prec=60)
+    return Fraction(context.ln(context.divide(Decimal(value.numerator), Decimal(value.denominator))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +159,8 @@ class Limits:
         from dpselect.accounting.composition import planned_epsilon  # brings NumPy with it
 
         planned = planned_epsilon(event, delta=fraction_down(self.delta - self.set_aside)) if self.orders else None
-        return None if planned is None else Cost(Fraction(planned), Fraction(0), (_BEYOND,) * len(self.orders))
+        # No order has room for such a divergence: a limit is at most the largest double, 2^1024.
+        return None if planned is None else Cost(Fraction(planned), Fraction(0), (2**1160,) * len(self.orders))
 
     def charged(self, epsilon: Fraction, total: Cost, events: Iterable[Event]) -> tuple[list[Cost], Cost]:
         """What `events` cost, one after another, after costs of `total` and within the limit `epsilon`; the new total.

@@ -163,13 +163,12 @@ def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: floa
         z: FloatArray = np.where((c2 < 0.0) & (rise > 0.0), np.clip(inside, 0.0, 1.0), np.where(rise > 0.0, 1.0, 0.0))
         chance = p - z * fall
         value = (1.0 - z) * (near_up + chance * near_drop) + z * stretch * (far_up + chance * far_drop)
-        each = np.maximum(np.maximum(at_start, at_end), value / (1.0 + growth * z)) + _ERROR * far
+        each = np.maximum(np.maximum(at_start, at_end), value / (1.0 + growth * z))
+        each += 2.0**-46 * far  # a bound on rounding, relative to the largest corner of a cell, with a margin
         np.maximum(best, each.max(axis=0), out=best)
     return np.minimum(best, 1.0)
 
 
-_ERROR = 2.0**-46
-"""Bound on the rounding of one maximum, relative to the largest corner of a cell, with a margin."""
 _CELLS = 1 << 13
 """About how many places of cells are maximised over at once: they stay in the processor's cache."""
 _FINEST, _COARSEST = 512, 4

@@ -30,16 +30,12 @@ Outputs = tuple[list[Flat], list[Flat]]
 """For the two neighbours of a pair."""
 
 _NUMBERS = (int, float, Real, Decimal)
-_IN_TEXT = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
-_MOST_SCREENED, _MOST_PARTS, _REPEATED = 1000, 48, 8
-"""Parts of an output, those that are looked at closely, and how often an exact value of a column has to occur."""
 _TAIL = np.array([0.0005, 0.001, 0.002, 0.005, 0.01])
 _LEVELS = np.concatenate([_TAIL, np.linspace(0.02, 0.98, 33), 1 - _TAIL[::-1]])
 _NAN = 0x7FF8_0000_0000_0000
 """The bits of NaN. Larger ones are NaN, too, and stand for values that are no numbers."""
 _FEWEST, _TESTED = 200, 4
 """Draws for each neighbour of an audit, and the most events that a look tests."""
-_MOST_REMEMBERED = 100_000  # outputs for each neighbour that events are chosen by: the newest
 _ROUNDING = 1e-9
 """By how much bounds of probabilities are widened: a thousand times the relative error of SciPy's quantiles."""
 
@@ -142,7 +138,7 @@ def audit(
         if best[0] > epsilon:
             break
         for old, new in zip(chain(*seen), chain(*fresh), strict=True):
-            old[:] = [*old, *new][-_MOST_REMEMBERED:]
+            old[:] = [*old, *new][-100_000:]  # events are chosen by the newest
     return AuditReport(
         lower_bound=best[0],
         event=best[1],
@@ -207,7 +203,8 @@ def flat(output: Any, place: str = "the output") -> Flat:
         if text is not output and " at 0x" in text:
             expected = "numbers, text, lists and what has a repr of its own, as outputs"
             raise InvalidParameterError("sampler", Shown(f"<returns a {type(output).__name__}>"), expected)
-        return {place: output} | {f"number {at} in {place}": float(n) for at, n in enumerate(_IN_TEXT.findall(text), 1)}
+        numbers = enumerate(re.findall(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?", text), 1)
+        return {place: output} | {f"number {at} in {place}": float(number) for at, number in numbers}
     # The order of a set tells how it was made, not what is in it.
     members: Any = sorted(cast("Any", output), key=repr) if isinstance(output, Set) else cast("Any", output)
     named = members.items() if isinstance(output, Mapping) else enumerate(members)
@@ -227,13 +224,13 @@ class Reader:
         found: dict[str, tuple[float, _Partition, Column]] = {}
         places = Counter(chain.from_iterable([*first, *second]))
         seen = [each[::2][-max(500, 500_000 // len(places)) :] for each in (first, second)]
-        for place, _ in places.most_common(_MOST_SCREENED):
+        for place, _ in places.most_common(1000):
             columns = [self._column(place, each) for each in seen]
             cells = _Partition.of_both(*columns)
             more, less = map(cells.counted, columns)
             told = (((more - less) ** 2 - more - less) / (more + less + 1)).sum()  # about 0 if only chance speaks
             found[place] = float(told), cells, np.log((more + 0.5) / (less + 0.5))
-        best = set(sorted(found, key=lambda place: found[place][0], reverse=True)[:_MOST_PARTS])
+        best = set(sorted(found, key=lambda place: found[place][0], reverse=True)[:48])
         self._kinds = {place: {each.get(place).__class__ for each in chain(*seen)} for place in places if place in best}
         self._weights = {place: found[place][1:] for place in self._kinds}
 
@@ -319,7 +316,7 @@ class _Partition:
     def of_both(cls, first: Column, second: Column) -> _Partition:
         column = np.concatenate([first, second])
         values, counts = np.unique(column.view(np.int64), return_counts=True)
-        values = values[counts >= _REPEATED]
+        values = values[counts >= 8]
         numbers = column[~np.isnan(column) & ~np.isin(column.view(np.int64), values)]
         return cls(values, np.unique(np.quantile(numbers, _LEVELS, method="lower")) if numbers.size else numbers)
 

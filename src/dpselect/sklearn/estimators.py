@@ -154,7 +154,8 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         bins = reading.feature_bins(self.bounds, self.bins, names, classes=len(labels))
         many, expected = len(labels), f"a list of {len(labels)}: a weight for each class"
         given = (1,) * many if self.class_weights is None else self.class_weights
-        weights = positive_counts(given, "class_weights", at_most=reading.HIGHEST_WEIGHT, expected=expected, count=many)
+        # So weighted counts of any table that fits into memory stay far below 2^63.
+        weights = positive_counts(given, "class_weights", at_most=1 << 20, expected=expected, count=many)
         question = BestFeatures(
             features=names,
             k=self.k,

@@ -192,10 +192,6 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
     return labels
 
 
-HIGHEST_WEIGHT = 1 << 20  # of a class: weighted counts of any table that fits into memory stay far below 2^63
-MOST_CELLS = 1 << 24  # of the table of bins and classes that is counted for one feature
-
-
 def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
     """The bins of each feature, by `bounds` and `bins` as `dpselect.sklearn.PrivateSelectKBest` takes them.
 
@@ -208,9 +204,9 @@ def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, class
         if (key := (repr(ends), repr(count))) not in cuts:
             cuts[key] = PublicBins.growing(count) if ends is None else PublicBins.given(ends, count)
     found = tuple(cuts[repr(ends), repr(count)] for ends, count in pairs)
-    most = max(cut.count for cut in found)
-    if (most + 1) * classes > MOST_CELLS:
-        raise InvalidParameterError("bins", most, f"at most {MOST_CELLS // classes - 1} with so many classes")
+    most, allowed = max(cut.count for cut in found), (1 << 24) // classes - 1  # so many cells of a feature are counted
+    if most > allowed:
+        raise InvalidParameterError("bins", most, f"at most {allowed} with so many classes")
     return found
 
 

@@ -300,16 +300,13 @@ def _refused(name: str, value: object, neighbours: Neighbours) -> tuple[str, str
     return None
 
 
-_FIT_EACH_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, VotingClassifier)
-"""Estimators that fit each one in them once, on the rows that they get."""
-
-
 def _cost_of_a_row(copies: Sequence[object]) -> Fraction:
     """The sum of the epsilons of all estimators in one, the first of these, wherever they stand.
 
     An estimator with an epsilon of its own states what one fit costs with all that it holds; but no less than they do.
     """
     counted: set[int] = set()
+    fit_each_once = (Pipeline, FeatureUnion, ColumnTransformer, VotingClassifier)  # on the rows that they get
 
     def cost(each: Any) -> Fraction:
         if id(each) in counted:
@@ -320,8 +317,8 @@ def _cost_of_a_row(copies: Sequence[object]) -> Fraction:
         if "epsilon" in held:  # rounded as mechanisms round it; one that is not positive is no privacy loss
             is_none = isinstance(held["epsilon"], Real) and held["epsilon"] <= 0
             return inner if is_none else max(Fraction(positive_epsilon(held["epsilon"])), inner)
-        if inner and type(each) not in _FIT_EACH_ONCE:
-            names = ", ".join(known.__name__ for known in _FIT_EACH_ONCE)
+        if inner and type(each) not in fit_each_once:
+            names = ", ".join(known.__name__ for known in fit_each_once)
             hint = f"It may fit the private estimators in it several times. {names} fit each once."
             raise InvalidParameterError("estimator", Shown(f"<{type(each).__name__}>"), "one of known cost", hint)
         return inner
