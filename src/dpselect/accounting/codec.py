@@ -103,11 +103,6 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def package(module: str) -> Any:
-    """A module of dp-accounting."""
-    return import_extra(f"dp_accounting.{module}", "dp-accounting", "pld")
-
-
 _UP, _DOWN = 1.0 + 2.0**-46, 1.0 - 2.0**-46
 
 
@@ -123,7 +118,7 @@ def to_dp_accounting(event: Event | Run) -> Any:
     """
     if not isinstance(cast(object, event), Event | Run):
         raise InvalidEventError("event", event, "an event, such as mechanism.event, or a run")
-    theirs = package("dp_event")
+    theirs = import_extra("dp_accounting.dp_event", "dp-accounting", "pld")
     mechanism, event = (event.mechanism, event.event) if isinstance(event, Run) else ("", event)
     match event:
         case ours.SequenceEvent():

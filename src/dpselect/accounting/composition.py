@@ -156,12 +156,10 @@ class Composition:
     @property
     def rho(self) -> float:
         """The smallest proved rho of zero-concentrated differential privacy; infinite if an event has a delta."""
-        if self.own_delta:
+        rhos = {event: rho_of(event) for event in self.counts}
+        if self.own_delta or math.inf in rhos.values():
             return math.inf
-        each = [(rho_of(event), count) for event, count in self.counts.items()]
-        if any(math.isinf(rho) for rho, _ in each):
-            return math.inf
-        return fraction_up(sum((Fraction(rho) * count for rho, count in each), Fraction(0)))
+        return fraction_up(sum((Fraction(rho) * self.counts[event] for event, rho in rhos.items()), Fraction(0)))
 
     def bounds(self, delta: float) -> dict[BoundName, float]:
         """Epsilon at `delta` by each bound that gives one, rounded up; the smallest first. `epsilon` is the smallest.

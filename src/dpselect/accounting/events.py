@@ -316,18 +316,16 @@ class Run:
             hint = "A LossIntervalEvent is about units that are added or removed."
             raise InvalidParameterError("neighbours", Shown("replace_one"), "add_remove", hint)
         for name in ("mechanism", "unit"):
-            object.__setattr__(self, name, _text(getattr(self, name), name))
-
-
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= 1000:
-        got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
-        raise InvalidParameterError(name, got, "a text of 1 to 1000 characters")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidParameterError(name, Shown("<text with lone surrogates>"), "a text that UTF-8 can hold") from None
-    return str(value)
+            text: object = getattr(self, name)
+            if not isinstance(text, str) or not 0 < len(text) <= 1000:
+                got = Shown(f"<text of length {len(text)}>") if isinstance(text, str) else text
+                raise InvalidParameterError(name, got, "a text of 1 to 1000 characters")
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                got = Shown("<text with lone surrogates>")
+                raise InvalidParameterError(name, got, "a text that UTF-8 can hold") from None
+            object.__setattr__(self, name, str(text))
 
 
 KINDS: dict[str, type[Event | Run]] = {

@@ -118,16 +118,16 @@ def conversion(order: Order, delta: Fraction) -> Fraction:
     :math:`-\frac{\ln(w\delta) + \ln a}{a - 1} - \ln\frac{a}{a-1}`. Computed in decimals of sixty digits, which
     every machine rounds alike, so that all agree on whether a charge fits.
     """
+    context = Context(prec=60)
+
+    def ln(value: Fraction) -> Fraction:
+        return Fraction(context.ln(context.divide(Decimal(value.numerator), Decimal(value.denominator))))
+
     above_one = Fraction(order.order) - 1
-    logs = (_ln(order.share * delta) + _ln(Fraction(order.order))) / above_one
-    gain = _ln(1 + 1 / above_one)
+    logs = (ln(order.share * delta) + ln(Fraction(order.order))) / above_one
+    gain = ln(1 + 1 / above_one)
     # The error of logarithms with sixty digits is far smaller.
     return -logs - gain + Fraction(1, 10**40) * (1 + abs(logs) + abs(gain))
-
-
-def _ln(value: Fraction) -> Fraction:
-    context = Context(prec=60)
-    return Fraction(context.ln(context.divide(Decimal(value.numerator), Decimal(value.denominator))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from dpselect.accounting.codec import package
 from dpselect.accounting.events import (
     BoundedRangeEvent,
     LaplaceProfileEvent,
@@ -29,6 +28,7 @@ from dpselect.accounting.events import (
     basic_of,
 )
 from dpselect.checks import fraction_up
+from dpselect.errors import import_extra
 
 FloatArray = NDArray[np.float64]
 
@@ -202,8 +202,6 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | None:
 
     None if no grid holds all epsilons, or `work` nanoseconds, about, are not enough for one. `counts` are not empty.
     """
-    if max(event.epsilon for event in counts) > _WIDEST or min(event.epsilon for event in counts) < _SMALLEST:
-        return None
     grid = _affordable(counts, work=work)
     if grid is None:
         return None
@@ -254,11 +252,10 @@ def rounds_curve(epsilon: float, count: int) -> Curve | None:
 
 def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | None:
     """The finest grid within `work` on which no sum of epsilons grows much."""
-    if sum(counts.values()) > _MOST_PLACES:
+    smallest, widest = (most(event.epsilon for event in counts) for most in (min, max))
+    if sum(counts.values()) > _MOST_PLACES or smallest < _SMALLEST or widest > _WIDEST:
         return None
-    exact = basic_of(counts)
-    smallest = min(event.epsilon for event in counts)
-    steps = _FINEST
+    exact, steps = basic_of(counts), _FINEST
     while steps >= _COARSEST:
         grid = _Grid(counts, smallest=smallest, steps=steps)
         width, pairs = grid.range_width, grid.pair_width
@@ -316,7 +313,8 @@ class LossDistribution:
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         basic = float(basic_of(counts))
         step = max(min(event.epsilon for event in counts) / 64, basic / 10**6)
-        made = package("pld.privacy_loss_distribution").PrivacyLossDistribution.create_from_rounded_probability
+        library = import_extra("dp_accounting.pld.privacy_loss_distribution", "dp-accounting", "pld")
+        made = library.PrivacyLossDistribution.create_from_rounded_probability
         self._totals: list[Any] = []  # in each direction
         for way in _ways(counts):
             parts: list[Any] = []

@@ -196,16 +196,9 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
 
     Args:
         epsilon: privacy loss of one fit, > 0.
-        classes: the public list of labels; a row with another one is left out.
-        bounds: smallest and largest value of a feature, public as well. None: bins that grow with the numbers.
-        bins: number of bins for each feature, or one number for each; cuts lie between bins. A missing value belongs to
-            a bin of its own, above the others.
-        depth: levels of splits, from 1 to 12.
-        criterion: ``"gini"``, ``"max"`` or ``"entropy"``, which has the most noise.
-        most_rows: a public bound on the number of rows; only ``"entropy"`` needs it.
-        leaf_share: the part of epsilon that the counts in the leaves cost.
-        delta: probability with which the guarantee may fail, from 0 to below 1.
-        neighbours, unit, ledger, account: as for `PrivateSelectKBest`.
+        classes, bounds, neighbours, unit, ledger, account: as for `PrivateSelectKBest`.
+        bins: as there; cuts lie between bins, and the bin of missing values is above the others.
+        depth, criterion, most_rows, leaf_share, delta: as for `dpselect.recipes.DecisionTree`.
 
     Attributes:
         tree_: the `dpselect.recipes.GrownTree`: released, so it may be shown.

@@ -151,7 +151,6 @@ def _is_one_for_each(given: Any, rows: int) -> bool:
 
 
 _EXPECTED = "the unit of each row of X, in one dimension"
-_REFUSED = (Holds.NESTED, Holds.OTHER, Holds.DATES, Holds.TIMES)
 _NOBODY = frozenset({"", *MISSING})
 
 
@@ -210,7 +209,7 @@ def _names(groups: Any) -> tuple[Iterable[object], int]:
     if isinstance(found, list):
         return found, len(found)
     (column,) = found.columns
-    if column.holds in _REFUSED:
+    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.DATES, Holds.TIMES):
         hint = column.hint or "Convert it first, for example to numbers or text."
         raise InvalidDataError("groups", Shown(f"<{column.holds}>"), "identifiers: numbers, text or bytes", hint)
     batches = found.batches(found.columns)

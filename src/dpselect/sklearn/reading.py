@@ -29,7 +29,6 @@ from dpselect.rows.scan import Source
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
 LABELS = "one label for each row: y should be a 1d array"
-_RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
 
 _NUMBERS = frozenset(
     {Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS, Holds.BOOLEANS, Holds.NOTHING}
@@ -52,7 +51,8 @@ def numbers(X: Any) -> Sequence[Source]:
         sources = [of_numpy_array(array[:, at]) for at in range(array.shape[1])] if array.ndim == 2 else array
     if not isinstance(sources, list):
         dimensions = getattr(sources, "ndim", 1)
-        raise InvalidDataError("X", Shown(f"<{dimensions} dimensions>"), "two: rows and features", _RESHAPE)
+        hint = "Reshape your data: X.reshape(-1, 1) is one feature."
+        raise InvalidDataError("X", Shown(f"<{dimensions} dimensions>"), "two: rows and features", hint)
     if not sources:
         raise InvalidDataError("X", Shown("<0 features>"), "at least one feature")
     for place, source in enumerate(sources):
@@ -102,11 +102,13 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
 
 
 def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
-    """Numbers from a list, which has no type. The first row gives the number of features; other lengths are missing."""
+    """Numbers from a list, which has no type. The first row gives the number of features; other lengths are missing.
+
+    If the first one is no row, they have one dimension.
+    """
     read = [_cells_of_row(row) for row in rows]
     if not read or read[0] is None:
-        shown = Shown("<1 dimensions>" if read else "<an empty list>")
-        raise InvalidDataError("X", shown, "two: rows and features", _RESHAPE)
+        return np.empty(0)
     count = len(read[0])
     table = np.full((len(read), count), np.nan)
     for place, row in enumerate(read):
