@@ -31,9 +31,6 @@ Counts = NDArray[np.int64]
 Criterion = Literal["max", "gini", "entropy"]
 
 UNIT = 1 << 16  # scores are whole multiples of 1 / UNIT
-_MOST_SQUARED = math.isqrt((1 << 63) - 1)
-"""Rows of a child whose square is within 64 bits: three thousand million. Beyond, Python's whole numbers are used."""
-
 
 Selection = Literal["auto", "permute_and_flip", "exponential"]
 """Which mechanism selects; ``"auto"``: the one with the smaller error at the number of selections and the delta."""
@@ -114,7 +111,8 @@ class Gini:
 
     def scores(self, counts: Counts) -> Counts:
         rows = counts.sum(axis=2)
-        if rows.max(initial=0) > _MOST_SQUARED:  # else a square wraps around, and one row moves a score by any amount
+        # From three thousand million rows on a square would wrap around, and one row move a score by any amount.
+        if rows.max(initial=0) > math.isqrt((1 << 63) - 1):
             counts, rows = counts.astype(object), rows.astype(object)
         squares, some = (counts * counts).sum(axis=2), np.maximum(rows, 1)
         whole, left = squares // some, squares % some  # apart, or the product below would leave 64 bits

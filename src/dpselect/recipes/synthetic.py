@@ -129,7 +129,7 @@ class MWEM(Rounds):
         if self.totalling is not None:
             total = self.totalling.draw(int(total))
         rows = float(min(max(total, 1), _MOST_COUNTED))
-        weights = np.full(held.size, rows / held.size)
+        weights, floor = np.full(held.size, rows / held.size), self._floor
         measured: dict[int, float] = {}
         for _ in range(self.rounds):
             guesses = np.rint(asked @ weights * UNIT).astype(np.int64)
@@ -137,28 +137,17 @@ class MWEM(Rounds):
             found = float(self.measuring.draw(int(answers[winner])))
             # A query that is measured twice is known better; their mean is as good as any.
             measured[winner] = (measured.get(winner, found) + found) / 2.0
-            weights = _reweighed(weights, asked, measured, rows, self._floor)
+            # Multiplicative weights: the cells of a query grow by one factor and all others shrink by another. A full
+            # step would give the query its measured answer. Half a step at a time, as noisy answers contradict each
+            # other; until they are nearly met, or the next round would select a query that is known already.
+            for place, answer in [*measured.items()] * _PASSES:
+                cells, wanted = asked[place], min(max(answer, 0.0), rows)
+                inside = float(weights[cells].sum())
+                outside = max(rows - inside, 0.0)
+                step = (wanted + floor) * (outside + floor) / ((inside + floor) * (rows - wanted + floor))
+                weights = np.where(cells, weights * math.sqrt(step), weights)
+                weights *= rows / weights.sum()
         return weights
-
-
-def _reweighed(
-    weights: NDArray[np.float64], asked: NDArray[np.bool_], measured: dict[int, float], rows: float, floor: float
-) -> NDArray[np.float64]:
-    """Multiplicative weights: the cells of a query grow by one factor and all others shrink by another.
-
-    A full step would give the query its measured answer. Half a step at a time, as noisy answers contradict each other;
-    until the answers are nearly met, or the next round would select a query that is known already. `floor` > 0 keeps
-    each cell above 0, as a noisy answer may be 0 or less.
-    """
-    for _ in range(_PASSES):
-        for place, found in measured.items():
-            cells, wanted = asked[place], min(max(found, 0.0), rows)
-            inside = float(weights[cells].sum())
-            outside = max(rows - inside, 0.0)
-            step = (wanted + floor) * (outside + floor) / ((inside + floor) * (rows - wanted + floor))
-            grown = np.where(cells, weights * math.sqrt(step), weights)
-            weights = grown * (rows / grown.sum())
-    return weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +162,7 @@ class AdaptiveMarginals(Rounds):
         marginals: tuples of positions of attributes; public.
         weights: whole numbers >= 1, one for each marginal; None: 1 each.
         rounds: how many marginals are measured; public.
-        selection_share: the part of epsilon that the selections cost.
-        delta: that the guarantee may fail, from 0 to below 1, for the selections.
+        selection_share, delta: as for `MWEM`.
 
     Proof: ``proofs/marginal_scores.md``, claim 2. Source: McKenna, Mullins, Sheldon & Miklau (2022), who fit a
     graphical model and use Gaussian noise.
@@ -213,7 +201,7 @@ class AdaptiveMarginals(Rounds):
         truths = [_summed(table, each) for each in self.marginals]
         fitted = np.full(self.sizes, 1.0 / table.size)
         measured: dict[int, NDArray[np.float64]] = {}
-        rows = 1.0
+        rows, floor = 1.0, self._floor
         for _ in range(self.rounds):
             winner = self.selecting.select(self._scores(truths, fitted * rows))
             noisy = self.measuring.draw_many(truths[winner].ravel()).reshape(truths[winner].shape).astype(np.float64)
@@ -222,7 +210,11 @@ class AdaptiveMarginals(Rounds):
             sums = np.array([each.sum() for each in measured.values()])
             sizes = np.array([each.size for each in measured.values()], np.float64)
             rows = min(max(1.0, float((sums / sizes).sum() / (1.0 / sizes).sum())), _MOST_ROWS)
-            fitted = self._refitted(fitted, measured, rows)
+            # Iterative proportional fitting, half a step at a time, as noisy marginals contradict each other.
+            for place, found in [*measured.items()] * _PASSES:
+                ratio = (np.maximum(found, 0.0) + floor) / (_summed(fitted, self.marginals[place]) * rows + floor)
+                fitted = fitted * np.sqrt(ratio)
+                fitted /= fitted.sum()
         return fitted * rows
 
     def _scores(self, truths: Sequence[NDArray[np.int64]], fitted: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -234,18 +226,6 @@ class AdaptiveMarginals(Rounds):
             score = weight * (int(np.abs(truth * UNIT - guess).sum()) - allowance)
             scores.append(min(max(score, -_FARTHEST), _FARTHEST))
         return np.array(scores, np.int64)
-
-    def _refitted(
-        self, fitted: NDArray[np.float64], measured: dict[int, NDArray[np.float64]], rows: float
-    ) -> NDArray[np.float64]:
-        """Iterative proportional fitting, half a step at a time, as noisy marginals contradict each other."""
-        floor = self._floor
-        for _ in range(_PASSES):
-            for place, noisy in measured.items():
-                ratio = (np.maximum(noisy, 0.0) + floor) / (_summed(fitted, self.marginals[place]) * rows + floor)
-                fitted = fitted * np.sqrt(ratio)
-                fitted = fitted / fitted.sum()
-        return fitted
 
 
 def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]:
