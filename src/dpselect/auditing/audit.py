@@ -40,7 +40,7 @@ _ROUNDING = 1e-9
 """By how much bounds of probabilities are widened: a thousand times the relative error of SciPy's quantiles."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AuditReport:
     """What an audit found; print it. A bound below the claim proves nothing: see `audit`.
 
@@ -139,14 +139,7 @@ def audit(
             break
         for old, new in zip(chain(*seen), chain(*fresh), strict=True):
             old[:] = [*old, *new][-100_000:]  # events are chosen by the newest
-    return AuditReport(
-        lower_bound=best[0],
-        event=best[1],
-        looks=tuple(looks),
-        claimed_epsilon=epsilon,
-        claimed_delta=delta,
-        confidence=float(confidence),
-    )
+    return AuditReport(*best, tuple(looks), epsilon, delta, float(confidence))
 
 
 def lower_bound(more: int, less: int, size: int, *, error: float, delta: float) -> float:

@@ -20,7 +20,7 @@ Rows = list[tuple[Any, ...]]
 Change = tuple[str, Rows, Rows]  # how the second rows are made of the first, and both
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class FarNeighbours:
     """Two neighbouring tables whose scores differ by more than is claimed: print it. For the tables' holder only.
 
@@ -100,9 +100,7 @@ def falsify_sensitivity(
             return False, -1.0, None, change
         scores = scored(first), scored(second)
         distance, what, both_ways = _move(*scores)
-        pair = FarNeighbours(
-            first=first, second=second, scores=scores, distance=float(distance), how=f"{change[0]}: {what}"
-        )
+        pair = FarNeighbours(first, second, scores, float(distance), f"{change[0]}: {what}")
         return distance > most or (one_way and both_ways), pair.distance, pair, change
 
     start, again = scored(build(table)), scored(build(table))
