@@ -17,8 +17,6 @@ from dpselect.checks import fraction_up
 from dpselect.errors import InvalidEventError, InvalidParameterError, Shown, import_extra
 
 _EVENTS = f"one of {', '.join(name for name, kind in KINDS.items() if kind is not Run)}"
-_TEXTS = frozenset({"mechanism", "neighbours", "unit"})
-"""Fields that are texts; all other texts denote numbers."""
 
 
 def to_json(event: Event | Run) -> str:
@@ -90,7 +88,8 @@ def _decoded(held: object) -> object:
     named = FIELDS[kind]
     if set(fields) != {"kind", "version", *named}:
         raise InvalidEventError("event", Shown("<other fields>"), f"kind, version and exactly {', '.join(named)}")
-    values: dict[str, Any] = {name: fields[name] if name in _TEXTS else _decoded(fields[name]) for name in named}
+    texts = ("mechanism", "neighbours", "unit")  # all other texts denote numbers
+    values: dict[str, Any] = {name: fields[name] if name in texts else _decoded(fields[name]) for name in named}
     try:
         return kind(**values)
     except InvalidParameterError as refused:

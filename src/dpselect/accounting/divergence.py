@@ -30,8 +30,6 @@ FloatArray = NDArray[np.float64]
 
 RELATIVE_ERROR = 2.0**-48
 """Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
-_MARGIN = Fraction(1, 10**30)
-"""The same of forty decimal digits."""
 
 
 def renyi(kind: type[SingleEvent], ends: Sequence[FloatArray], orders: FloatArray) -> FloatArray:
@@ -203,7 +201,7 @@ def rho_of(event: SingleEvent) -> float:
                 return min(rho_of(BoundedRangeEvent(epsilon=width)), rho_of(PureEvent(epsilon=event.epsilon)))
             case _:
                 return math.inf
-    return fraction_up(Fraction(value) * (1 + _MARGIN))
+    return fraction_up(Fraction(value) * (1 + Fraction(1, 10**30)))  # of forty decimal digits
 
 
 Divergence = Callable[[FloatArray], FloatArray]

@@ -36,8 +36,6 @@ UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, A
 _FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A decimal that every reader understands alike: no underscores, no blanks, no digits of other scripts."""
-_MOST_BITS, _LONGEST = 4000, 8000
-"""Bits above and below the bar of a limit, and characters, so that it can be read back; a sum of doubles has fewer."""
 
 
 def exact_fraction(value: object, name: str, *, is_delta: bool = False) -> Fraction:
@@ -53,7 +51,8 @@ def exact_fraction(value: object, name: str, *, is_delta: bool = False) -> Fract
         exact = exact_number(Decimal(str(value)) if is_decimal else value, name)
     except InvalidParameterError:
         exact = Fraction(-1)
-    is_long = max(exact.numerator.bit_length(), exact.denominator.bit_length()) >= _MOST_BITS
+    # So that it can be read back; a sum of doubles has fewer bits.
+    is_long = max(exact.numerator.bit_length(), exact.denominator.bit_length()) >= 4000
     # A limit above the doubles promises nothing, and could not be shown as a number.
     if is_long or not (0 <= exact < 1 if is_delta else 0 < exact <= Fraction(sys.float_info.max)):
         expected = "a number from 0 to below 1" if is_delta else "a finite number > 0"
@@ -63,7 +62,7 @@ def exact_fraction(value: object, name: str, *, is_delta: bool = False) -> Fract
 
 def fraction_of(text: object) -> Fraction:
     """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long."""
-    if not isinstance(text, str) or len(text) > _LONGEST or not _FRACTION.fullmatch(text):
+    if not isinstance(text, str) or len(text) > 8000 or not _FRACTION.fullmatch(text):
         raise ValueError("not a fraction of a ledger")
     return Fraction(text)
 

@@ -163,8 +163,6 @@ def connected(options: Mapping[str, Any], *, deadline: float, silence: float) ->
 
 _GRACE = 0.5
 """Seconds beyond the time to wait, for the server's own work when nobody holds a lock."""
-_TO_COMMIT = 0.25
-"""Seconds that a commit gets at least: if a client gives up after sending it, its outcome is unknown."""
 _PAUSE = 0.05
 
 _PIN = """\
@@ -255,7 +253,8 @@ class Server:
             yield ServerTransaction(session, place or "")
             if write:
                 session.refuse_late()
-                session.deadline = max(session.deadline, monotonic() + _TO_COMMIT)
+                # If a client gives up after sending a commit, its outcome is unknown, so it gets some time at least.
+                session.deadline = max(session.deadline, monotonic() + 0.25)
                 moment = "committing"
                 session.commit()
         except psycopg.Error as error:
