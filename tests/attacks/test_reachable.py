@@ -182,5 +182,5 @@ def test_this_attack_finds_variables_of_frames() -> None:
 
 
 def test_no_repr_of_what_is_about_to_be_released_shows_it() -> None:
-    draft: Any = paying._Draft(asked=None, found=[[SECRET]], undrawn=None, certificate="", seeded_before=(False, 0))  # type: ignore[arg-type]
+    draft: Any = paying._Draft(asked=None, found=[[SECRET]], undrawn=None, certificate="")  # type: ignore[arg-type]
     assert SECRET not in repr(draft)

@@ -203,7 +203,7 @@ def test_names_are_whole_or_left_out() -> None:
 def test_certificates_keep_every_digit_and_are_checked() -> None:
     release = dps.Dataset(ROWS, unit="who").count("near", between=(FIRST + 1, FIRST + 1), epsilon=SURE)
     assert json.loads(release.to_json())["arguments"] == {"between": [FIRST + 1, FIRST + 1]}
-    assert "from 9007199254740993 to 9007199254740993" in release.accuracy
+    assert "between 9007199254740993 and 9007199254740993" in release.accuracy
     assert check(release.to_json()).release == release
 
 

@@ -198,7 +198,7 @@ class Spending:
             known = [None if each is None or each.release is None else _read_back(each.release) for each in looked]
             new = [place for place, release in enumerate(known) if release is None]
             read = gathered([questions[place] for place in new], in_order=seeded_before[0])
-            drafts: list[tuple[TableQuestion, list[list[Any]], Release, str]] = []
+            drafts = list[_Draft]()
             for place, found in zip(new, read, strict=True):
                 asked, ahead = questions[place], looked[place]
                 # Charged before a crash, on the day on which it was asked.
@@ -206,16 +206,16 @@ class Spending:
                 about: dict[str, Any] = asked.asked.stated(column=asked.column, unit=asked.unit)
                 about |= {"time": since, "format": asked.format, "source": dict(asked.named) or None}
                 undrawn: Release = Release(value=asked.asked.undrawn, **about)
-                drafts.append((asked, found, undrawn, undrawn.question_hash()))
+                drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash()))
             if drafts and len(questions) > 1:
                 self._looked(questions)  # reading may have taken long, and others charge meanwhile
-                if self._ledger is not None and all(asked.request is not None for asked, *_ in drafts):
+                if self._ledger is not None and all(each.asked.request is not None for each in drafts):
                     charges = [
-                        (asked.run, str(asked.request), asked.text, certificate, undrawn.time)
-                        for asked, _, undrawn, certificate in drafts
+                        (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
+                        for each in drafts
                     ]
                     self._ledger.charge_ahead(self.account, charges)
-            answers = (self._answer(*draft, seeded_before) for draft in drafts)
+            answers = (self._answer(draft, seeded_before) for draft in drafts)
             return [next(answers) if release is None else release for release in known]
         except BaseException as error:
             if not isinstance(error, Exception) and self._ledger is not None and not hasattr(error, "__notes__"):
@@ -232,21 +232,19 @@ class Spending:
         asked = [(each.run, each.request, each.text) for each in questions]
         return self._ledger.look(self.account, asked)
 
-    def _answer(
-        self, asked: TableQuestion, found: list[list[Any]], undrawn: Release, certificate: str, seeded: tuple[bool, int]
-    ) -> Release:
+    def _answer(self, draft: _Draft, seeded: tuple[bool, int]) -> Release:
         """Charge, draw and store, in this order; or return what is stored for the request by now.
 
-        Of the answer's certificate all but the answer is known, and its hash; and `seeded_draws` when it was asked.
+        `seeded` is what `seeded_draws` said when it was asked.
         """
-        ledger, receipt = self._ledger, None
+        asked, ledger, receipt = draft.asked, self._ledger, None
         if ledger is not None:
-            about: dict[str, Any] = {"question": asked.text, "certificate": certificate}
-            receipt = ledger.charge(self.account, asked.run, request=asked.request, time=undrawn.time, **about)
+            about: dict[str, Any] = {"question": asked.text, "certificate": draft.certificate}
+            receipt = ledger.charge(self.account, asked.run, request=asked.request, time=draft.undrawn.time, **about)
             if receipt.release is not None:
                 return _read_back(receipt.release)
         try:
-            release = undrawn.answered(asked.asked.released(found))
+            release = draft.undrawn.answered(asked.asked.released(draft.found))
             # Marked if this thread was in a seeded block at any draw since the question was asked.
             release = replace(release, seeded=seeded[0] or seeded_draws() != seeded)
             if ledger is None or receipt is None:
@@ -262,6 +260,16 @@ class Spending:
             known = isinstance(error, (errors.SelectionError, errors.AnswerNotStoredWarning))
             why = str(error) if known else f"An unexpected {type(error).__name__}; please report it."
             raise errors.AnswerLostError(receipt.account, receipt.sequence, why) from error if known else None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Draft:
+    """A question, what is found of its rows (no ``repr`` shows it), its certificate without the answer, and the hash."""
+
+    asked: TableQuestion
+    found: list[list[Any]]
+    undrawn: Release
+    certificate: str
 
 
 def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[list[list[Any]]]:
