@@ -69,8 +69,7 @@ def fraction_of(text: object) -> Fraction:
 
 def digest(of: str, *parts: str) -> str:
     """The hash of something that a ledger keeps; the length before each part keeps any two lists apart."""
-    encoded = [part.encode() for part in (of, *parts)]
-    joined = b"".join([b"%d:%b" % (len(each), each) for each in encoded])
+    joined = b"".join([b"%d:%b" % (len(each), each) for each in map(str.encode, (of, *parts))])
     return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()
 
 
