@@ -123,12 +123,9 @@ def trivial(first: int, last: int, *, step: float) -> FloatArray:
 
 def _padded(values: FloatArray, first: int, *, low: int, high: int, step: float) -> FloatArray:
     """Bounds at the places from `low` to `high`: `values` from `first` on, `trivial` below and 0 beyond."""
-    known = np.zeros(high - low + 1)
-    if low < first:
-        known[: first - low] = trivial(low, first - 1, step=step)
-    part, begin = values[max(low - first, 0) :], max(first - low, 0)
-    known[begin : begin + len(part)] = part
-    return known
+    kept = values[max(low - first, 0) :]
+    above = np.zeros(high + 1 - max(low, first) - len(kept))
+    return np.concatenate([trivial(low, first - 1, step=step), kept, above])
 
 
 def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: float, new_first: int) -> FloatArray:
