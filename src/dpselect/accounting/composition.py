@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
+from dpselect import checks
 from dpselect.accounting.divergence import Divergences, best_delta, best_epsilon, largest_fitting, rho_of
 from dpselect.accounting.events import (
     BoundedRangeEvent,
@@ -23,18 +24,6 @@ from dpselect.accounting.events import (
     leaves_of,
 )
 from dpselect.accounting.tight import LossDistribution, rounds_curve, tight_curve
-from dpselect.checks import (
-    boolean,
-    delta_below_one,
-    fraction_down,
-    fraction_up,
-    function,
-    positive_count,
-    positive_epsilon,
-    probability,
-    quotient_down,
-    target_error,
-)
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import most_power
 
@@ -85,8 +74,8 @@ def compose(
     (10.0, 2.32, 0.125)
     """
     for name, value in (("tight", tight), ("pld", pld)):
-        boolean(value, name)
-    work = target_error(work, "work", zero_allowed=True)
+        checks.boolean(value, name)
+    work = checks.target_error(work, "work", zero_allowed=True)
     counts, delta = leaves_of(events)
     distribution = LossDistribution(counts) if pld and counts else None
     return Composition(counts=counts, own_delta=delta, tight=tight, distribution=distribution, work=work)
@@ -123,12 +112,12 @@ class Composition:
             InvalidParameterError: `epsilon` is negative or not a number.
         """
         if epsilon != math.inf:
-            epsilon = target_error(epsilon, "epsilon", zero_allowed=True)
+            epsilon = checks.target_error(epsilon, "epsilon", zero_allowed=True)
         if epsilon >= basic_of(self.counts):
-            return min(1.0, fraction_up(self.own_delta))
+            return min(1.0, checks.fraction_up(self.own_delta))
         fit = [route for route in self._routes if epsilon >= route.beside]
-        smallest = min(route.delta(fraction_down(Fraction(epsilon) - route.beside)) for route in fit)
-        return min(1.0, fraction_up(Fraction(smallest) + self.own_delta))
+        smallest = min(route.delta(checks.fraction_down(Fraction(epsilon) - route.beside)) for route in fit)
+        return min(1.0, checks.fraction_up(Fraction(smallest) + self.own_delta))
 
     def power(self, significance: float) -> float:
         """At most how often an attacker finds that a unit is present, who is wrong of absent ones `significance` often.
@@ -145,7 +134,7 @@ class Composition:
         >>> round(compose([LaplaceProfileEvent(epsilon=0.1)] * 30, tight=True).power(0.05), 3)  # of 3 alone: 0.953
         0.134
         """
-        level, whole = probability(significance, "significance"), fraction_up(basic_of(self.counts))
+        level, whole = checks.probability(significance, "significance"), checks.fraction_up(basic_of(self.counts))
         most, best, width = 1.0, 0.0, whole
         for _ in range(3):  # each time nearer to the best; every epsilon gives a bound
             near = [best + width * each / 24 for each in range(-24, 25)]
@@ -159,7 +148,7 @@ class Composition:
         rhos = {event: rho_of(event) for event in self.counts}
         if self.own_delta or math.inf in rhos.values():
             return math.inf
-        return fraction_up(sum((Fraction(rho) * self.counts[event] for event, rho in rhos.items()), Fraction(0)))
+        return checks.fraction_up(sum((Fraction(rho) * self.counts[event] for event, rho in rhos.items()), Fraction(0)))
 
     def bounds(self, delta: float) -> dict[BoundName, float]:
         """Epsilon at `delta` by each bound that gives one, rounded up; the smallest first. `epsilon` is the smallest.
@@ -177,14 +166,14 @@ class Composition:
         >>> {name: round(epsilon, 2) for name, epsilon in total.bounds(delta=1e-6).items()}
         {'tight': 3.58, 'renyi': 3.63, 'basic': 5.0}
         """
-        left = Fraction(delta_below_one(delta)) - self.own_delta
+        left = Fraction(checks.delta_below_one(delta)) - self.own_delta
         if left < 0:
             return {"basic": math.inf}  # the events' own deltas add up to more
-        values: dict[BoundName, float] = {"basic": fraction_up(basic_of(self.counts))}
-        rest = fraction_down(left)
+        values: dict[BoundName, float] = {"basic": checks.fraction_up(basic_of(self.counts))}
+        rest = checks.fraction_down(left)
         for route in self._routes if self.counts and rest > 0.0 else []:
             value = route.epsilon(rest)
-            value = fraction_up(Fraction(value) + route.beside) if route.beside else value
+            value = checks.fraction_up(Fraction(value) + route.beside) if route.beside else value
             values[route.name] = min(value, values.get(route.name, math.inf))
         return dict(sorted(values.items(), key=lambda each: each[1]))
 
@@ -242,10 +231,10 @@ def calibrate(
     >>> round(calibrate(dps.ExponentialMechanism, count=10, epsilon=1.0, delta=1e-6, sensitivity=1.0).epsilon, 3)
     0.153
     """
-    count = positive_count(count, "count", at_most=sys.maxsize)
-    epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
-    boolean(tight, "tight")
-    function(mechanism, "mechanism", expected="a class of mechanisms with an event")
+    count = checks.positive_count(count, "count", at_most=sys.maxsize)
+    epsilon, delta = checks.positive_epsilon(epsilon), checks.delta_below_one(delta)
+    checks.boolean(tight, "tight")
+    checks.function(mechanism, "mechanism", expected="a class of mechanisms with an event")
 
     def event_at(*, epsilon: float) -> Event:
         event = getattr(mechanism(epsilon=epsilon, **arguments), "event", None)
@@ -268,14 +257,14 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     >>> round(calibrate_rounds(epsilon=1.0, delta=1e-6, count=10), 4)
     0.1533
     """
-    count = positive_count(count, "count", at_most=sys.maxsize)
-    epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
+    count = checks.positive_count(count, "count", at_most=sys.maxsize)
+    epsilon, delta = checks.positive_epsilon(epsilon), checks.delta_below_one(delta)
     return _largest_once(BoundedRangeEvent, count=count, epsilon=epsilon, delta=delta, tight=False)
 
 
 def _largest(event_at: Callable[..., Event], *, count: int, epsilon: float, delta: float, tight: bool) -> float:
     """The largest epsilon found whose event, `count` times, keeps within (`epsilon`, `delta`)."""
-    basic = quotient_down(epsilon, count)
+    basic = checks.quotient_down(epsilon, count)
     if basic == 0.0:
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
 
@@ -320,10 +309,10 @@ def planned_epsilon(event: Event, *, delta: float) -> float | None:
         if planned is None:
             return None
         pure = (Fraction(part.epsilon) for part in event.events if isinstance(part, PureEvent))
-        return fraction_up(sum(pure, Fraction(planned)))
+        return checks.fraction_up(sum(pure, Fraction(planned)))
     if not isinstance(event, ComposedEvent):
         return None
     if isinstance(event.event, BoundedRangeEvent):
         return compose([event]).epsilon(delta)
-    inner = planned_epsilon(event.event, delta=quotient_down(delta, event.count))
-    return None if inner is None else fraction_up(Fraction(inner) * event.count)
+    inner = planned_epsilon(event.event, delta=checks.quotient_down(delta, event.count))
+    return None if inner is None else checks.fraction_up(Fraction(inner) * event.count)

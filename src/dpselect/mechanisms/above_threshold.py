@@ -10,17 +10,9 @@ from typing import Literal, NoReturn, get_args
 import numpy as np
 import numpy.typing as npt
 
+from dpselect import checks
 from dpselect._native import _core
 from dpselect.accounting import LossIntervalEvent, PureEvent
-from dpselect.checks import (
-    decimal_fraction,
-    exact_number,
-    fraction_down,
-    fraction_up,
-    one_of,
-    positive_count,
-    probability,
-)
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
 from dpselect.grids import growing_grid
 from dpselect.mechanisms.mechanism import MechanismValue
@@ -84,14 +76,14 @@ class AboveThreshold(MechanismValue):
         MechanismValue.__post_init__(self)
         moves = "together" if self.monotonic else "any"
         if self.moves is not None:
-            moves = one_of(self.moves, "moves", get_args(Moves))
+            moves = checks.one_of(self.moves, "moves", get_args(Moves))
             if self.monotonic and moves == "any":
                 raise InvalidParameterError("moves", Shown("'any'"), "another one with monotonic=True")
             if self.neighbours is Neighbours.REPLACE_ONE and moves != "any":
                 hint = "The other moves are about a unit that is added or removed."
                 raise InvalidParameterError("moves", Shown(repr(moves)), "'any' with replace_one", hint)
-        threshold = exact_number(self.threshold, "threshold")
-        positives = positive_count(self.positives, "positives", at_most=2**40)
+        threshold = checks.exact_number(self.threshold, "threshold")
+        positives = checks.positive_count(self.positives, "positives", at_most=2**40)
         self._set(moves=moves, threshold=threshold, positives=positives)
         self._set(_rates=_rates(self.epsilon, self._coins))
         first, second = (scale_of(rate, self.sensitivity, factor=1) for rate in self._rates)
@@ -111,9 +103,9 @@ class AboveThreshold(MechanismValue):
         """
         offset, answers = Fraction(self._rates[0]), Fraction(self._rates[1]) * self._coins
         if self.moves in ("up", "down"):
-            rising = LossIntervalEvent(below=fraction_up(answers), above=fraction_up(offset + answers))
+            rising = LossIntervalEvent(below=checks.fraction_up(answers), above=checks.fraction_up(offset + answers))
             return rising if self.moves == "up" else rising.mirrored
-        return PureEvent(epsilon=fraction_up(offset + answers))
+        return PureEvent(epsilon=checks.fraction_up(offset + answers))
 
     def test(self, value: float | Fraction) -> bool:
         """Whether `value`, with noise, is above the threshold.
@@ -139,8 +131,8 @@ class AboveThreshold(MechanismValue):
 
         Proof: ``proofs/above_threshold.md``, claim 6.
         """
-        queries = positive_count(queries, "queries", at_most=2**60)
-        allowed = 1.0 - probability(confidence, "confidence")
+        queries = checks.positive_count(queries, "queries", at_most=2**60)
+        allowed = 1.0 - checks.probability(confidence, "confidence")
         first, second = max(self.threshold_scale, _SMALLEST), max(self.noise_scale, _SMALLEST)
         lowered = queries * second / (first + second)
         return bound_of_tails((lowered, second), (1.0, first), allowed=allowed)
@@ -185,9 +177,9 @@ def _rates(epsilon: float, coins: int) -> tuple[float, float]:
 
     ``1 / offset^2 + 1 / answer^2`` is smallest at ``answer = offset / coins^(1/3)``, by Lagrange.
     """
-    offset = fraction_down(Fraction(epsilon / (1.0 + coins * coins ** (-1.0 / 3.0))))
+    offset = checks.fraction_down(Fraction(epsilon / (1.0 + coins * coins ** (-1.0 / 3.0))))
     rest = (Fraction(epsilon) - Fraction(offset)) / coins
-    answer = fraction_down(rest) if rest > 0 else 0.0
+    answer = checks.fraction_down(rest) if rest > 0 else 0.0
     if not (offset > 0.0 and answer > 0.0):
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be split into {coins + 1}")
     return offset, answer
@@ -243,12 +235,12 @@ class UnboundedQuantileMechanism(MechanismValue):
         MechanismValue.__post_init__(self)
         if self.epsilon < 1e-12:  # the noise would drown any number of units
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
-        share = decimal_fraction(self.level, "level", expected="a number from 0 to 1")
+        share = checks.decimal_fraction(self.level, "level", expected="a number from 0 to 1")
         if share.denominator > _MOST_PARTS:
             hint = "Without bounds, counts are compared in whole numbers; round it."
             raise InvalidParameterError("level", self.level, "a decimal of at most six digits", hint)
         expected = "a number from 1.001 to 2"
-        growth = decimal_fraction(self.growth, "growth", expected=expected)
+        growth = checks.decimal_fraction(self.growth, "growth", expected=expected)
         if not Fraction("1.001") <= growth <= 2:
             raise InvalidParameterError("growth", self.growth, expected)
         lower, step, listed = growing_grid(self.lower, step=self.step, growth=growth)
@@ -311,7 +303,7 @@ class UnboundedQuantileMechanism(MechanismValue):
         >>> round(UnboundedQuantileMechanism(epsilon=1.0, level=1, step=1).error_bound())
         24
         """
-        allowed = 1.0 - probability(confidence, "confidence")
+        allowed = 1.0 - checks.probability(confidence, "confidence")
         fall, noise_fall = 1.0 / self.threshold_scale, 1.0 / self.noise_scale
         point = 1.0 / self._share.denominator
         # E[e^(-threshold / noise_scale)]: how much less likely the threshold makes that a candidate passes.
@@ -333,8 +325,8 @@ def _quantile_rates(epsilon: float, share: Fraction, neighbours: Neighbours) -> 
         return epsilon, epsilon
     first = epsilon / (1.0 + float(share) ** (2 / 3)) / float(share) ** (1 / 3)
     if share < 1:
-        first = min(first, fraction_down(Fraction(epsilon) / (1 - share)))
-    return first, fraction_down(Fraction(epsilon) - share * Fraction(first))
+        first = min(first, checks.fraction_down(Fraction(epsilon) / (1 - share)))
+    return first, checks.fraction_down(Fraction(epsilon) - share * Fraction(first))
 
 
 def one_sided(sampler: _core.GeometricSampler) -> int:

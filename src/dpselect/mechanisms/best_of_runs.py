@@ -13,18 +13,9 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
+from dpselect import checks
 from dpselect.accounting import ApproximateEvent, Event, PrivateCandidatesEvent, compose
 from dpselect.accounting.events import basic_of, checked_event, expected_runs, has_direction, shape_of_runs
-from dpselect.checks import (
-    delta_below_one,
-    exact_number,
-    fraction_down,
-    fraction_up,
-    function,
-    one_of,
-    positive_count,
-    positive_epsilon,
-)
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import MechanismValue, explained
 from dpselect.mechanisms.numbers import Enclosed, exp_minus_in_digits, log_in_digits, uniform_below
@@ -172,13 +163,13 @@ class BestOfRuns(MechanismValue):
             expected = "exactly one of `epsilon_per_run` and `event_per_run`"
             raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, expected)
         if self.cap is not None:
-            self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
-        self._set(delta=delta_below_one(self.delta))
-        law = cast(LawName, one_of(self.law, "law", _SHAPES))
+            self._set(cap=checks.positive_count(self.cap, "cap", at_most=2**40))
+        self._set(delta=checks.delta_below_one(self.delta))
+        law = cast(LawName, checks.one_of(self.law, "law", _SHAPES))
         if self.eta is not None and law != "negative_binomial":
             raise InvalidParameterError("eta", self.eta, "none, except with law='negative_binomial'")
         shape = _SHAPES[law] if self.eta is None else shape_of_runs(self.eta)
-        runs = float(exact_number(self.expected_runs, "expected_runs", expected="a finite number above 1"))
+        runs = float(checks.exact_number(self.expected_runs, "expected_runs", expected="a finite number above 1"))
         self._set(law=law, expected_runs=runs, _count=RunCount(shape, gamma_for(runs, shape)))
         self._set(_event=self._cost())
 
@@ -188,7 +179,7 @@ class BestOfRuns(MechanismValue):
         if self.epsilon_per_run is not None:
             if self.delta:
                 raise InvalidParameterError("delta", self.delta, "0 with `epsilon_per_run`: give `event_per_run`")
-            self._set(epsilon_per_run=positive_epsilon(self.epsilon_per_run, "epsilon_per_run"))
+            self._set(epsilon_per_run=checks.positive_epsilon(self.epsilon_per_run, "epsilon_per_run"))
             return pure(epsilon=self.epsilon_per_run)
         run = checked_event(self.event_per_run, "event_per_run")
         if has_direction(run):  # which the cost of all runs would lose
@@ -225,9 +216,9 @@ class BestOfRuns(MechanismValue):
         charge: Callable[[Event], object] | None = None,
     ) -> BestRun[Configuration] | None:
         """See `best_of_runs`."""
-        function(run, "run", expected="a function of a configuration")
+        checks.function(run, "run", expected="a function of a configuration")
         if charge is not None:
-            function(charge, "charge", expected="a function of the event, or None")
+            checks.function(charge, "charge", expected="a function of the event, or None")
         count, configuration_of = all_candidates(configurations, "configurations")
         if not isinstance(configurations, range):
             configuration_of = _untouched([configuration_of(place) for place in range(count)], configurations)
@@ -373,7 +364,7 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
     1.313
     """
     run = compose([event])
-    each = fraction_down(Fraction(delta) / Fraction(expected_runs(eta, gamma) * _UP))
+    each = checks.fraction_down(Fraction(delta) / Fraction(expected_runs(eta, gamma) * _UP))
     first = run.epsilon(each) if each > 0.0 else math.inf
     if math.isinf(first):
         return math.inf
@@ -381,7 +372,7 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
     def second(epsilon: float) -> float:
         return math.log1p((1.0 - gamma) * run.delta(epsilon) / gamma * _UP) * _UP
 
-    low, high = 0.0, fraction_up(basic_of(run.counts))
+    low, high = 0.0, checks.fraction_up(basic_of(run.counts))
     best = max(high, second(high))
     for _ in range(40):
         middle = low + (high - low) / 2.0

@@ -11,17 +11,9 @@ from typing import cast
 
 import numpy as np
 
+from dpselect import checks
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.checks import (
-    decimal_fraction,
-    double_holds,
-    finite_bounds,
-    fraction_up,
-    positive_count,
-    positive_sensitivity,
-    probability,
-)
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, IntArray, scale_of, shortest
@@ -100,8 +92,10 @@ class PriceListMechanism(MechanismValue):
         # At the scale score_range / epsilon, which is all that its proof needs. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
         self._set(prices=prices, unit=unit, _multiples=multiples, _thresholds=thresholds)
-        self._set(sensitivity=positive_sensitivity(self.values_per_unit * increasing[-1] * unit), _mechanism=mechanism)
-        self._set(score_range=positive_sensitivity(score_range * unit) if score_range else 0.0)
+        self._set(
+            sensitivity=checks.positive_sensitivity(self.values_per_unit * increasing[-1] * unit), _mechanism=mechanism
+        )
+        self._set(score_range=checks.positive_sensitivity(score_range * unit) if score_range else 0.0)
 
     @property
     def scale(self) -> float:
@@ -138,7 +132,7 @@ class PriceListMechanism(MechanismValue):
         if within >= _LARGEST:  # up to where revenues are distinguished
             return math.inf
         exact = math.floor(within) * self.unit
-        above = fraction_up(exact)
+        above = checks.fraction_up(exact)
         # The double that is written like it, if there is one.
         return float(exact) if above < math.inf and Fraction(repr(float(exact))) >= exact else above
 
@@ -171,12 +165,12 @@ def _positive(member: object, prices: object) -> int | Fraction:
     if type(member) is int and 0 < member <= _MOST_UNITS:
         return member  # a long range is refused early
     try:
-        exact = decimal_fraction(member, "prices", expected=_ACCEPTED)
+        exact = checks.decimal_fraction(member, "prices", expected=_ACCEPTED)
     except InvalidParameterError:
         exact = Fraction(0)
     if not float(exact) > 0.0:  # also a number so small that its double is 0
         raise _refusal(prices, _ACCEPTED, "One of them is not, or is missing, or is no number a double can hold.")
-    if not double_holds(exact):
+    if not checks.double_holds(exact):
         raise _refusal(prices, "prices that doubles hold", "From 2^53 on, doubles skip whole numbers.")
     return exact
 
@@ -226,12 +220,12 @@ class PriceMechanism(HasScale):
     """Largest change of any revenue between neighbours: the highest price times `values_per_unit`."""
 
     def __post_init__(self) -> None:
-        lower, upper = finite_bounds(self.bounds)
+        lower, upper = checks.finite_bounds(self.bounds)
         if lower < 0:
             raise InvalidParameterError("bounds", float(lower), "prices >= 0")
         MechanismValue.__post_init__(self)
         self._set(bounds=(float(lower), float(upper)))
-        self._set(sensitivity=positive_sensitivity(self.values_per_unit * Fraction(self.bounds[1])))
+        self._set(sensitivity=checks.positive_sensitivity(self.values_per_unit * Fraction(self.bounds[1])))
 
     def draw(self, offers: ScoresLike) -> float:
         """Draw a price within the bounds, rounded once to the nearest double, at the cost of `epsilon`."""
@@ -240,7 +234,7 @@ class PriceMechanism(HasScale):
     def draw_many(self, offers: ScoresLike, size: int) -> FloatArray:
         """Draw `size` prices independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
-        return sampler.plan_lines_through_origin(*self._demand(offers)).draw_many(positive_count(size, "size"))
+        return sampler.plan_lines_through_origin(*self._demand(offers)).draw_many(checks.positive_count(size, "size"))
 
     def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
         """With probability `confidence` the revenue is at most this far below `share` of the best one.
@@ -254,7 +248,7 @@ class PriceMechanism(HasScale):
         >>> round(PriceMechanism(epsilon=1.0, bounds=(1, 10)).error_bound(share=0.9), 1)
         89.8
         """
-        confidence, share = probability(confidence, "confidence"), probability(share, "share")
+        confidence, share = checks.probability(confidence, "confidence"), checks.probability(share, "share")
         lower, upper = (Fraction(end) for end in self.bounds)
         near = lower * (1 - Fraction(share)) / Fraction(share)  # length of the range of prices that are nearly as good
         if lower == 0 or lower + near > upper:

@@ -10,16 +10,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from dpselect import checks
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-from dpselect.checks import (
-    finite_bounds,
-    members_in_order,
-    one_of,
-    positive_epsilon,
-    positive_sensitivity,
-    quantile_level,
-)
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
@@ -43,7 +36,7 @@ class RankMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        lower, upper = finite_bounds(self.bounds)
+        lower, upper = checks.finite_bounds(self.bounds)
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
         step = None if grid is None else shortest(grid.step)
         self._set(bounds=(shortest(lower), shortest(upper)), step=step, _ends=(float(lower), float(upper)))
@@ -138,7 +131,7 @@ def rank_sensitivity(
     ((3.0, False), (1.0, True))
     """
     exact, is_added = Fraction(level), neighbours is Neighbours.ADD_REMOVE
-    value = positive_sensitivity(values_per_unit * (max(exact, 1 - exact) if is_added else 1))
+    value = checks.positive_sensitivity(values_per_unit * (max(exact, 1 - exact) if is_added else 1))
     monotonic = is_added and level in (0.0, 1.0)
     return value, monotonic
 
@@ -197,12 +190,12 @@ class QuantilesMechanism(RankMechanism):
     def __post_init__(self) -> None:
         RankMechanism.__post_init__(self)
         expected = "different numbers from 0 to 1, at least one"
-        given = members_in_order(self.levels, "levels", expected=expected)
-        levels = tuple(quantile_level(each, "levels") for each in given)
+        given = checks.members_in_order(self.levels, "levels", expected=expected)
+        levels = tuple(checks.quantile_level(each, "levels") for each in given)
         if not levels or len(set(levels)) < len(levels):
             got = Shown(f"<{len(levels)} of them, {len(set(levels))} different>")
             raise InvalidParameterError("levels", got, expected)
-        one_of(self.method, "method", get_args(QuantilesMethod))
+        checks.one_of(self.method, "method", get_args(QuantilesMethod))
         if self.method == "joint" and self.epsilon > _LARGEST_JOINT_EPSILON:
             expected = f"at most {_LARGEST_JOINT_EPSILON:g} for joint quantiles"
             raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')
@@ -213,10 +206,12 @@ class QuantilesMechanism(RankMechanism):
             ends = [Fraction(0), *map(Fraction, sorted(levels)), Fraction(1)]
             shares = [high - low for low, high in pairwise(ends)]  # of the values, in each group between the answers
             moved, apart = 1 - min(shares), 2 - min(shares) - min(share for share in shares if share > 0)
-        self._set(levels=levels, monotonic=monotonic, sensitivity=positive_sensitivity(self.values_per_unit * moved))
-        self._set(score_range=positive_sensitivity(self.values_per_unit * apart))
-        depth = positive_epsilon(Fraction(self.epsilon) / len(levels).bit_length())
-        node = positive_epsilon(Fraction(depth) / self.neighbours.changed(self.values_per_unit))
+        self._set(
+            levels=levels, monotonic=monotonic, sensitivity=checks.positive_sensitivity(self.values_per_unit * moved)
+        )
+        self._set(score_range=checks.positive_sensitivity(self.values_per_unit * apart))
+        depth = checks.positive_epsilon(Fraction(self.epsilon) / len(levels).bit_length())
+        node = checks.positive_epsilon(Fraction(depth) / self.neighbours.changed(self.values_per_unit))
         self._set(_depth_epsilon=depth, _node_epsilon=node)
 
     @property

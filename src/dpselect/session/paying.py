@@ -264,7 +264,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Draft:
-    """A question, what is found of its rows (no ``repr`` shows it), its certificate without the answer, and its hash."""
+    """A question, what is found of its rows (in no ``repr``), its certificate without the answer, and the hash."""
 
     asked: TableQuestion
     found: list[list[Any]]
