@@ -74,8 +74,11 @@ def test_outside_of_the_rule_the_closed_form_is_all(count: int, delta: float) ->
     assert rounds_epsilon(each, count=count, delta=delta) == bounded_range_epsilon(each, count=count, delta=delta)
 
 
-def test_the_rule_depends_on_the_number_of_rounds_alone() -> None:
-    steps = [tight.steps_of_rounds(count) for count in range(1, 103)]
+def test_the_rule_depends_on_the_number_of_rounds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(tight, "_after_ranges", lambda grid: grid)
+        grids: list[Any] = [tight.rounds_curve.__wrapped__(1.0, count) for count in range(1, 103)]
+    steps = [grid and round(1 / grid.step) for grid in grids]
     assert steps[0] is None
     assert steps[100:] == [None, None]
     assert steps[1:100] == [min(50, max(4, 400 // count)) for count in range(2, 101)]

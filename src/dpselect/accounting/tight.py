@@ -226,24 +226,16 @@ def _ways(counts: Mapping[SingleEvent, Any]) -> list[Mapping[SingleEvent, Any]]:
     return [counts] if dict(pairs) == counts else [counts, dict(pairs)]
 
 
-def steps_of_rounds(count: int) -> int | None:
-    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used.
-
-    A plan of 100 rounds takes less than a tenth of a second.
-    """
-    return min(50, max(_COARSEST, 400 // count)) if 1 < count <= 100 else None
-
-
 @functools.lru_cache(maxsize=256)
 def rounds_curve(epsilon: float, count: int) -> Curve | None:
-    """The same for `count` rounds of one bounded-range mechanism; None if it is not used, or no grid holds the range.
+    """The curve of 2 to 100 rounds of one bounded-range mechanism; None for others, or if no grid holds the range.
 
     Whether it is used, and on how fine a grid, depends on the number of rounds alone, never on a clock. So planning
     and verifying a certificate give the same result. Charging and checking need the curve that a plan ended with.
     """
-    steps = steps_of_rounds(count)
-    if steps is None or not _SMALLEST <= epsilon <= _WIDEST:
+    if not 1 < count <= 100 or not _SMALLEST <= epsilon <= _WIDEST:  # a hundred are planned in a tenth of a second
         return None
+    steps = min(50, max(_COARSEST, 400 // count))
     return _after_ranges(_Grid({BoundedRangeEvent(epsilon=epsilon): count}, smallest=epsilon, steps=steps))
 
 

@@ -79,8 +79,7 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
         max_rows_per_unit: with ``groups`` in ``fit``, how many rows of a unit are used, the first ones. The epsilon of
             the estimator counts as many times.
         neighbours: ``"add_remove"`` or ``"replace_one"``, which takes no ``groups``.
-        unit: your name for what a row, or a group, represents; with a ledger, the unit that the account protects.
-        ledger, account: as for `PrivateSelectKBest`.
+        unit, ledger, account: as for `PrivateSelectKBest`; with groups, a unit is what a group represents.
 
     Attributes:
         best_estimator_: the best run's estimator; as private as the whole.
