@@ -370,13 +370,11 @@ class ParentChoice(Recipe):
             others = [each for each in range(len(self.sizes)) if each not in known]
             parents = list(itertools.combinations(known, min(cast(int, self.degree), len(known))))
             options = [(child, each) for child in others for each in parents]
-            scores = np.array([score(self.counts(table, child, each)) for child, each in options], np.int64)
+            scores = np.empty(len(options), np.int64)
+            for place, (child, each) in enumerate(options):
+                sides = [self.sizes[attribute] for attribute in (child, *each)]
+                cells = np.ravel_multi_index(tuple(table[:, [child, *each]].T), sides)
+                counts = np.bincount(cells, minlength=math.prod(sides)).astype(np.int64)
+                scores[place] = score(counts.reshape(sides[0], -1))  # by the child, and by all its parents together
             chosen.append(options[self.selecting.select(scores)])
         return chosen
-
-    def counts(self, table: Counts, child: int, parents: tuple[int, ...]) -> Counts:
-        """How many rows have each value of the child together with each of the parents; private."""
-        sides = [self.sizes[each] for each in parents]
-        joint = np.ravel_multi_index(tuple(table[:, list(parents)].T), sides)
-        cells = np.bincount(table[:, child] * math.prod(sides) + joint, minlength=self.sizes[child] * math.prod(sides))
-        return cells.astype(np.int64).reshape(self.sizes[child], math.prod(sides))
