@@ -66,6 +66,22 @@ BY_NIGHT = {"sample", "quantiles", "units"}
 """Others draw by the same ways."""
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_block_repeats_which_rows_of_a_unit_count(most: int) -> None:
+    rows = pa.table({"who": np.arange(2000) // 4, "x": np.random.default_rng(3).permutation(2000)})
+    data, asked = dps.Dataset(rows, unit="who"), {"bounds": (0, 2000), "step": 1, "epsilon": 1e6}
+
+    def medians() -> list[Any]:
+        return [data.median("x", max_rows_per_unit=most, **asked).value for _ in range(5)]
+
+    with seeded(7):
+        first = medians()
+    with seeded(7):
+        assert medians() == first
+    assert len({*first}) > 1  # within a block each question chooses anew
+    assert medians() != first
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in BY_NIGHT else []) for name in DRAWS]

@@ -85,7 +85,7 @@ def verify(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = Fals
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<guarantee.epsilon>: expected what its question gives.
     """
-    release, held = released(text)
+    release, held = read_certificate(text)
     if held.get("digest") != digest(held):
         raise wrong("digest", "that of its content", "It was edited.")
     if release.seeded and not allow_seeded:
@@ -160,7 +160,7 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
     return True
 
 
-def released(text: object) -> tuple[Release[Any], Words]:
+def read_certificate(text: object) -> tuple[Release[Any], Words]:
     """The release whose certificate `text` is, and what JSON has of it: all that the question determines is as it says.
 
     Raises:

@@ -314,8 +314,8 @@ def given_out(receipt: Receipt, release: str, keep: Store, *, ledger: Address, w
         except NOT_STORED as error:
             *_, answer = _answers.setdefault(receipt.hash, (ledger, first, answer))
             if not (isinstance(error, PASSING) and patience.lasts()):
-                what = str(error) if isinstance(error, AnchorError) else error.what
-                _warn(receipt, what.partition(". ")[0].rstrip("."), ledger=ledger.shown)
+                of = f"anchor {error.ledger}: " if isinstance(error, AnchorError) else ""
+                _warn(receipt, of + error.what.partition(". ")[0].rstrip("."), ledger=ledger.shown)
                 return answer
 
 

@@ -156,7 +156,8 @@ class PermuteAndFlip(Mechanism):
 
     `epsilon`-DP. For all scores its expected error is at most that of `ExponentialMechanism`, and at least half of it.
 
-    Proof: ``proofs/permute_and_flip.md``. Sources: McKenna & Sheldon (2020); Ding et al. (2021).
+    Proof: ``proofs/permute_and_flip.md``; drawn in ``rust/src/select/permute_and_flip.rs``. Sources: McKenna & Sheldon
+    (2020); Ding et al. (2021).
 
     >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
     >>> mechanism.select([10.0, 2000.0, 30.0], candidates=["red", "green", "blue"])

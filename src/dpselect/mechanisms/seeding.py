@@ -62,10 +62,16 @@ _KEYS: ContextVar[tuple[int, Iterator[bytes]] | None] = ContextVar("keys of the 
 """Of the block in which the work was begun, also in a thread that reads rows for it; with its process."""
 
 
+def is_seeded() -> bool:
+    """Whether rows are read for a seeded block of this process."""
+    held = _KEYS.get()
+    return held is not None and held[0] == os.getpid()
+
+
 def key_of_a_choice() -> bytes:
     """Eight random bytes for the hash that chooses rows or values, not for noise; in a seeded block of its seed."""
     held = _KEYS.get()
-    return next(held[1]) if held is not None and held[0] == os.getpid() else os.urandom(8)
+    return next(held[1]) if held is not None and is_seeded() else os.urandom(8)
 
 
 seeded_draws = _core.seeded_draws

@@ -1,6 +1,6 @@
 """A question as it is asked: of which rows and in which groups, with which numbers of units, for which guarantee.
 
-A certificate holds its words. Asked again without any row, they have the same cost and claims, which is its check.
+A certificate holds its words. They are planned again without rows to check the certificate's cost and claims.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import GeometricMechanism
     from dpselect.summaries import Scan
 
-_OF_VIEWS = tuple(
+_BESIDES = tuple(
     each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
 )
 
@@ -40,10 +40,11 @@ _OF_VIEWS = tuple(
 class Query:
     """A question with all that decides its cost and its claims.
 
-    In groups it is asked of each. A unit takes part in few of them and does not affect the answers of the others, so
-    all together cost as much as the most groups of a unit. Numbers of units that do not come with the answer have
-    two-sided geometric noise and a cost of their own: of the candidates in the answer, counted once these are selected,
-    and of the units that the question could use. One unit changes each by at most 1.
+    In groups it is asked of each. A unit is in few of them and does not affect the answers of the others, so all
+    answers together cost what as many of them cost as a unit may have groups. Two numbers of units have two-sided
+    geometric noise and a cost of their own, if they do not come with the answer: of units with each candidate in the
+    answer, counted once these are selected, and of units that the question could use. One unit changes each
+    by at most 1.
 
     Attributes:
         question: the question, of checked arguments.
@@ -250,8 +251,8 @@ class Query:
         where: Any = words.get("where")
         if "where" in words and not (isinstance(where, list) and where):
             raise wrong("question.where", "a list of conditions")
-        given = _arguments(rest, (*arguments_of(kind), *_OF_VIEWS))
-        usable, most = (given.pop(each.name, each.default) for each in _OF_VIEWS)
+        given = _arguments(rest, (*arguments_of(kind), *_BESIDES))
+        usable, most = (given.pop(each.name, each.default) for each in _BESIDES)
         return cls.planned(
             kind(**given),
             None,

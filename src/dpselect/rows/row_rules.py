@@ -251,7 +251,8 @@ class Dialect:
         """The rows, with `keys` and ``what``; at most `most` with the same keys, those with the smallest lots.
 
         A unit's numbers in increasing order have places 1, 2, ...; each place draws a lot. So every set of that many
-        rows is equally likely, and the choice for one unit depends only on its own rows and on chance.
+        rows is equally likely, and the choice for one unit depends only on its own rows and on chance. DuckDB, which
+        reads files and frames, has a way of its own (``duckdb.py``).
         """
         whose = ", ".join(keys)
         place = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY what) AS place"

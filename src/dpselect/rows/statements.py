@@ -27,7 +27,7 @@ PLACE = CandidateKind.INTEGER  # the kind of a position in a public list
 _CONDITION = "condition"
 
 MOST_PLACES = 62  # the bits of a whole number of 64 bits, >= 0, with one to spare
-_MOST_TOGETHER = 960  # places, about, that are counted by one statement: engines have a largest number of columns
+_MOST_TOGETHER = 960  # places, about, that one statement counts: engines limit the columns of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +63,15 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One question to an engine.
+    """One SQL statement, which may answer several questions.
 
     Attributes:
         reads: what is read from each row, by name; ``who`` is the unit. Rows without one of them are left out.
         body: the SQL, from SQL for the rows with ``who``, and with places instead of listed values.
         summary: what the result means: of each question that it answers a list with an entry for each group.
         named: whether the values ``what`` come from rows and are returned.
-        places: of how many groups and candidates it counts units, if these are few, so that it can be asked `together`
-            with others: a row says of its unit that it has one of these places, or none.
+        places: the numbers of groups and of candidates for which it counts units, if their product is at most
+            `MOST_PLACES`: then `together` can join it with others. None: it is sent by itself.
         is_one: whether a unit counts for only one of its places, chosen at random; else for each.
         reads_all: whether rows are left out that have not all that is read; else what is not there is null.
     """

@@ -1,4 +1,4 @@
-"""What a reply would cost, and who pays: each question is looked up, read, charged, drawn and stored, in this order."""
+"""Answers questions, or says their cost: each is looked up, read, charged, drawn and stored, in this order."""
 
 from __future__ import annotations
 
@@ -275,7 +275,8 @@ class _Draft:
 def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> list[list[list[Any]]]:
     """What is found of the rows for the questions, of each scan and group: in one pass for all about the same rows.
 
-    What engines find in any order is put `in_order` where draws have to be repeatable. Proof: ``proofs/one_pass.md``.
+    With `in_order` they are sorted: engines return rows in any order, and seeded draws have to repeat. Proof:
+    ``proofs/one_pass.md``.
     """
     found, passes = [list[list[Any]]() for _ in questions], dict[Any, list[int]]()
     for place, each in enumerate(questions):
@@ -288,9 +289,9 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
 
 
 def _read_back(stored: str) -> Release:
-    from dpselect.certificates.checking import released  # brings what a check computes
+    from dpselect.certificates.checking import read_certificate  # brings what a check computes
 
-    return released(stored)[0]
+    return read_certificate(stored)[0]
 
 
 def public_time(moment: datetime, times: Times = Times.DAY) -> datetime:

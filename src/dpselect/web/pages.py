@@ -28,7 +28,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from dpselect import __version__
-from dpselect.certificates.checking import released
+from dpselect.certificates.checking import read_certificate
 from dpselect.certificates.release import Release
 from dpselect.certificates.tables import columns
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, MissingExtraError, SelectionError
@@ -288,7 +288,7 @@ def _found(pages: Pages, id: str) -> tuple[PageRequest | None, Release[Any] | No
     if asked is not None or ledger is None or account is None:
         return asked, None if asked is None else asked.release
     kept = [each.release for each in ledger.under(account, PREFIX + id) if each.release is not None]
-    return None, released(kept[0])[0] if kept else None
+    return None, read_certificate(kept[0])[0] if kept else None
 
 
 def _release(pages: Pages, id: str) -> Release[Any]:
