@@ -47,31 +47,25 @@ def seeded(seed: int) -> Generator[None]:
         raise InvalidParameterError("seed", seed, "no other seeded block of this thread that has not ended")
     thread = threading.current_thread()
     parts = (hashlib.sha256(b"dpselect seeded key %d" % place + key).digest()[:8] for place in count())
-    _KEYS.set((os.getpid(), parts))
+    KEYS.set((os.getpid(), parts))
     try:
         yield
     finally:
-        _KEYS.set(None)
+        KEYS.set(None)
         if threading.current_thread() is thread:
             _core.end_seeded()
         elif thread.is_alive():  # else the block has ended with its thread
             raise SelectionError("A seeded block has to end in the thread that it began in; there it goes on.")
 
 
-_KEYS: ContextVar[tuple[int, Iterator[bytes]] | None] = ContextVar("keys of the seeded block", default=None)
+KEYS: ContextVar[tuple[int, Iterator[bytes]] | None] = ContextVar("keys of the seeded block", default=None)
 """Of the block in which the work was begun, also in a thread that reads rows for it; with its process."""
-
-
-def is_seeded() -> bool:
-    """Whether rows are read for a seeded block of this process."""
-    held = _KEYS.get()
-    return held is not None and held[0] == os.getpid()
 
 
 def key_of_a_choice() -> bytes:
     """Eight random bytes for the hash that chooses rows or values, not for noise; in a seeded block of its seed."""
-    held = _KEYS.get()
-    return next(held[1]) if held is not None and is_seeded() else os.urandom(8)
+    held = KEYS.get()
+    return next(held[1]) if held is not None and held[0] == os.getpid() else os.urandom(8)
 
 
 seeded_draws = _core.seeded_draws

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpselect.errors import SelectionError
 from dpselect.formats import Format
-from dpselect.mechanisms.seeding import is_seeded, key_of_a_choice
+from dpselect.mechanisms.seeding import KEYS, key_of_a_choice
 from dpselect.rows.arrow import BATCH_ROWS, of_numpy, pa
 from dpselect.rows.columns import Holds, Progress, TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Dialect, parts_of
@@ -82,7 +82,7 @@ class DuckDB(Dialect):
 
     def few_rows(self, rows: str, keys: Sequence[str], most: int) -> str:
         """Only units with more rows draw lots: 64 bits of the operating system's randomness for each of their rows."""
-        if is_seeded():  # lots of keys, which do not depend on the order in which rows come
+        if KEYS.get() is not None:  # lots of keys, which do not depend on the order in which rows come
             return super().few_rows(rows, keys, most)
         assert self._connection is not None, "the rows are looked at before the statement is written"
         whose, ask = ", ".join(keys), self._connection.execute
