@@ -199,6 +199,12 @@ def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
             {"count": 10**9, "kind": "text", "sha256": "0" * 64},
             "question.candidates",
         ),
+        (
+            "most_common",
+            "question.candidates",
+            {"count": True, "kind": "text", "sha256": "0" * 64},
+            "question.candidates",
+        ),
         ("most_common of a list", "question.candidates", [True, False], "candidates.kind"),
         ("most_common", "question.with_counts", True, "event"),
         ("most_common", "question.with_counts", 0, "question.with_counts"),

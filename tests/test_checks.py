@@ -32,6 +32,7 @@ from dpselect.mechanisms import NoisyOrder
 
 POSITIVE = pytest.mark.parametrize("check", [positive_epsilon, positive_sensitivity])
 NOT_NUMBERS = ["1", None, True, False, [1.0], {1.0: 1.0}, np.array([1.0, 2.0]), np.array(["1"]), 1j, b"1", object()]
+NOT_NUMBERS += [np.ma.masked, np.ma.array(5.0, mask=True)]  # what lies beneath a mask is missing
 
 
 def test_numbers_in_arrays_and_long_doubles_are_exact() -> None:

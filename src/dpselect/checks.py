@@ -50,7 +50,7 @@ def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
     return positive_epsilon(value, name, up=True)
 
 
-def target_error(value: object, name: str, *, zero_allowed: bool = False) -> float:
+def target_error(value: object, name: str, *, zero_allowed: bool = False, expected: str = "") -> float:
     """An error to stay within, as a double rounded *down*: > 0, or also 0.
 
     >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
@@ -58,7 +58,7 @@ def target_error(value: object, name: str, *, zero_allowed: bool = False) -> flo
     """
     if zero_allowed and as_fraction(value) == 0:
         return 0.0
-    return positive_epsilon(value, name, expected="a finite number >= 0" if zero_allowed else _POSITIVE)
+    return positive_epsilon(value, name, expected=expected or ("a finite number >= 0" if zero_allowed else _POSITIVE))
 
 
 def as_fraction(value: object) -> Fraction | None:
@@ -70,6 +70,8 @@ def as_fraction(value: object) -> Fraction | None:
         return Fraction(int(value.numerator), int(value.denominator))
     as_double: Any = getattr(value, "__float__", None)
     if isinstance(value, float) or (getattr(value, "ndim", 0) == 0 and kind in ("f", "i", "u") and as_double):
+        if getattr(value, "mask", False):  # what is missing is no number, whatever lies beneath its mask
+            return None
         number: Any = getattr(value, "item", as_double)()  # NumPy's long doubles stay what they are
         with suppress(OverflowError, ValueError):  # infinities and NaN
             return Fraction(*number.as_integer_ratio())

@@ -24,8 +24,10 @@ class _FactsError(SelectionError):
 
     _says: ClassVar[str]
 
-    def __init_subclass__(cls) -> None:
-        dataclass(eq=False, repr=False)(cls)
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__ == __name__:  # others may add what they like
+            dataclass(eq=False, repr=False)(cls)
 
     def __str__(self) -> str:
         return self._says.format_map(vars(self))

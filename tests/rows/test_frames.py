@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
+import dpselect as dps
 from dpselect.errors import InvalidDataError
 from dpselect.rows import arrow
 from tests.rows.placed import FRAMES, Stranger
@@ -285,3 +286,12 @@ def test_sparse_columns_are_refused_as_rows_may_decide_their_type(dtype: str, fi
             count(frame, [5])
         with pytest.raises(InvalidDataError, match=r"of numbers.*frame\['unit'\]\.sparse\.to_dense\(\)\."):
             gather(frame, unit="value", column="unit")
+
+
+@pytest.mark.parametrize("unit", ["who", "kind"])
+def test_a_batch_of_categories_that_are_all_missing_is_read(unit: str) -> None:
+    """Its dictionary is empty, and of views, whose lengths Arrow cannot tell."""
+    known = pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.uint32()), pa.array(["a"], pa.string_view()))
+    missing = pa.DictionaryArray.from_arrays(pa.array([None], pa.uint32()), pa.array([], pa.string_view()))
+    table = pa.table({"who": [1, 2, 3], "kind": pa.chunked_array([known, missing])})
+    assert dps.Dataset(table, unit=unit).count(epsilon=1000.0).value == (3 if unit == "who" else 1)

@@ -253,6 +253,14 @@ def test_of_databases_only_postgresql_is_read_by_its_url(url: str) -> None:
     assert "secret" not in str(refused.value)
 
 
+def test_a_url_is_shown_by_its_scheme_and_nothing_of_a_source_moves_the_cursor() -> None:
+    for url in ("mysql://host/db?charset=utf8", "s3://shop/*.csv"):
+        said = refusal(url)
+        assert f"<URL {url.partition('/')[0]}//...>" in said
+        assert "give an Ibis table" in said
+    assert refusal("a\x1b[31m\nRED://x").isprintable()
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [("t.JSON", ".jsonl"), ("t.xls", "Save the sheet"), ("t.zip", "may be compressed, with names in .gz and .zst")],

@@ -106,12 +106,12 @@ def convolved(masses: FloatArray, other: FloatArray) -> FloatArray:
 
 def repeated(masses: FloatArray, count: int) -> FloatArray:
     """Masses of the sum of `count` independent losses, rounded up."""
-    total = np.ones(1)
+    total: FloatArray | None = None
     while True:
         if count % 2:
-            total = convolved(total, masses)
+            total = masses if total is None else convolved(total, masses)
         if not (count := count // 2):
-            return total
+            return np.ones(1) if total is None else total
         masses = convolved(masses, masses)
 
 

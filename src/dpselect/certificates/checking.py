@@ -381,7 +381,7 @@ def _time(held: object, name: str) -> datetime:
 _SOURCES, _IN_RECEIPTS = ("files", "table", "frame"), ("question", "request", "ledger")
 _HELD = {
     **dict.fromkeys(("hash", "question", "schema"), ("64 hexadecimal digits", '"[0-9a-f]{64}"')),
-    "sequence": ("a whole number from 0", "[0-9]{1,18}"),
+    "sequence": ("a whole number from 0", "[0-9]{1,19}"),
     "files": ("names of files without folders", r'\[(?:"(?:[^"/\\]|\\.)+"(?:, |\]$))+'),
 }
 """What fields of these names have to hold, in words and as JSON has it. All others are texts."""

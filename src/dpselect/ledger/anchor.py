@@ -214,7 +214,7 @@ class FileAnchor:
             self._heads[head.account] = head
 
     def _parsed(self, line: bytes) -> Head:
-        """What `line_of` wrote. Of the state only what was spent is read here; a ledger compares all of it."""
+        """What `line_of` wrote. Of its state `_take` reads what was spent, and a ledger compares all of it."""
         try:
             text = line.decode()
             held: dict[str, Any] = json.loads(text)

@@ -148,7 +148,7 @@ def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]
         charge.check_for(account)
     events = tuple(charge.event for charge in charges)
     prices, total = account.limits.charged(account.epsilon, account.total, events)
-    if not account.allows(total):
+    if events and not account.allows(total):
         event = SequenceEvent(events=events) if events[1:] else events[0]
         raise refusal(event, sum(prices, account.limits.nothing), account, ledger=book.ledger)
     return prices
@@ -295,7 +295,10 @@ Store = Callable[[Receipt, str], str]
 
 
 def given_out(receipt: Receipt, release: str, keep: Store, *, ledger: Address, wait: float) -> str:
-    """The result of `keep`, tried for `wait` seconds; then a warning and the first answer, remembered until stored."""
+    """Check both; then the result of `keep`, tried for `wait` seconds; then a warning and the first answer.
+
+    That one is remembered until it is stored.
+    """
     if not isinstance(cast(object, receipt), Receipt) or receipt.request is None:
         raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
     short_text(receipt.account, "account")

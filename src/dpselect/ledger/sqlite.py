@@ -238,7 +238,7 @@ class SqliteFile:
     def __init__(self, address: Address, *, wait: float) -> None:
         self._path, self.shown, self._wait = Path(address.place), address.shown, wait
         self._read_only = address.read_only
-        self._turn = threading.RLock()  # one that knows its owner: see `writing`
+        self._turn = threading.RLock()  # one that knows its owner: see `transaction`
         self._known: tuple[int, int] | None = None
 
     def close(self) -> None:

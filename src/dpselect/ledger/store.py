@@ -1,4 +1,4 @@
-"""The tables of a ledger; a `Book`, which reads, writes and checks their rows in one transaction; and transactions."""
+"""The tables of a ledger, and a `Book`, which reads, writes and checks their rows in one transaction."""
 
 from __future__ import annotations
 

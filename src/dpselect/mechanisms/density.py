@@ -65,7 +65,7 @@ class DensityMechanism(MechanismValue):
         r"""The size of samples from `n` data, which never depends on them: `k` if it is given.
 
         By default the smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 5,000; see
-        ``docs/tasks/density.md``.
+        ``docs/tasks/density.md``. Refused if `n` times this size is more than 2^61.
         """
         pull = min(self.epsilon, 1e300) * positive_count(n, "n", at_most=2**63)
         default = max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))

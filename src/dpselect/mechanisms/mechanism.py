@@ -467,7 +467,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         return self.worst_error(size, failure=1.0 - confidence, confidence=confidence)
 
     def worst_size(self, n_candidates: int, name: str = "n_candidates") -> float:
-        """How many candidates of equal weight have errors as large as so many: weights, which say it, count as more."""
+        """How many candidates of equal weight have the same worst errors: `n_candidates`, or with weights more."""
         n, weights = positive_count(n_candidates, name, at_most=sys.maxsize), getattr(self, "weights", None)
         if weights is None:
             return n

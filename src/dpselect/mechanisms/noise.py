@@ -235,6 +235,8 @@ _ROUND_FIRST = "Round first, and give the sensitivity of the rounded numbers."
 
 def whole_value(value: object) -> int:
     """`value` as an int, if its type is one of whole numbers."""
+    if type(value) is int:  # at once: it is drawn for in less than two microseconds
+        return value
     with suppress(InvalidParameterError):  # whose text shows the number
         return whole_number(value, "value")
     got = Shown(f"<{type(value).__name__}>")

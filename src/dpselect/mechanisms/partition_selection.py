@@ -88,7 +88,7 @@ class PartitionLaw:
             bits *= 2
 
     def _precise(self, bits: int) -> AbstractContextManager[object]:
-        """In so many digits what is computed here is off by less than 2^-bits: claim 4 of the proof."""
+        """In so many digits what is computed here is off by less than 2^-bits, relatively if it is above 1: claim 4."""
         digits = (bits + 2 * _bits_below_one(self.epsilon)) // 3 + 20
         return localcontext(Context(digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
 

@@ -235,7 +235,9 @@ class TopKSet(SelectsSeveral, RangedMechanism):
         sets = math.lgamma(n + 1.0) - math.lgamma(self.k + 1.0) - math.lgamma(n - self.k + 1.0)
         log_odds = sets + math.log(-math.expm1(-sets))  # of all other sets over the best, rounded up
         theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
-        return theta * self.scale * (1.0 + 2.0**-30)
+        return (
+            math.nextafter(theta * math.nextafter(self.scale, math.inf) * (1.0 + 2.0**-30), math.inf) if theta else 0.0
+        )
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         draw = _SetDraw(self, finite_scores(scores))

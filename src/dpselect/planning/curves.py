@@ -39,7 +39,7 @@ def planned(kind: object, *, sensitivity: float, monotonic: bool) -> Callable[[f
 
 
 def gaps_or_size(scores: ScoresLike | None, n: int | None, made: Mechanism) -> Gaps | float:
-    """Of what errors are meant: `scores`, or the worst of `n` (`Mechanism.worst_size`). Weights say `n`, too."""
+    """What errors are over: the gaps of `scores`, or the size (`Mechanism.worst_size`) whose worst case is meant."""
     if scores is not None:
         if n is not None:
             raise InvalidParameterError("n", n, "scores or n, not both")

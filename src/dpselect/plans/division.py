@@ -60,7 +60,9 @@ def _budget(value: object, key: str, name: str) -> float:
     if key == "share":
         expected = "a part of the plan's epsilon, above 0 and at most 1"
         return number_within(value, name, math.nextafter(0.0, 1.0), 1.0, expected)
-    return target_error(value, name, zero_allowed=key == "within")
+    if key == "within":
+        return target_error(value, name, zero_allowed=True, expected="an error bound, at least 0")
+    return target_error(value, name)
 
 
 Planned = Callable[[str, float], TableQuestion]

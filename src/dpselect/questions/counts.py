@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class NoisyCounts(Question):
-    """A question that noisy numbers of units answer: several, unless it says so. Its subclasses are questions."""
+    """A question that one or several noisy numbers of units answer. Its subclasses are questions."""
 
     value = "list[int]"
     measure: ClassVar[str] = "units ({unit})"

@@ -276,13 +276,16 @@ def condition(held: Mapping[str, Any]) -> str:
 
     >>> condition({"column": "page", "values": [1, 2, 3]}), condition({"column": "age", "between": [18, None]})
     ('page is 1, 2 or 3', 'age is at least 18')
+    >>> condition({"column": "page", "values": [*range(6)]}), condition({"column": "page", "values": [*range(9)]})
+    ('page is 0, 1, 2, 3, 4 or 5', 'page is 0, 1, 2, 3, 4 or one of 4 more')
     """
     column, values = held["column"], held.get("values")
     if values is not None:
         values = summaries.members(values)
-        *others, last = map(as_text, values[:_FEW])
-        if len(values) > _FEW:
-            others, last = [*others, last], f"one of {len(values) - _FEW:,} more"
+        shown = [*map(as_text, values[: _FEW if len(values) > _FEW + 1 else _FEW + 1])]
+        if more := len(values) - len(shown):
+            shown.append(f"one of {more:,} more")
+        *others, last = shown
         return f"{column} is {', '.join(others)}{' or ' * bool(others)}{last}"
     lower, upper = (end if end is None else as_text(end) for end in held["between"])
     if upper is None:

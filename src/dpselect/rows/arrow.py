@@ -236,10 +236,12 @@ def _lengths(array: Array) -> NDArray[np.int64]:
     """Bytes of the text in each row, when it is written out."""
     if isinstance(array, pa.ExtensionArray):
         return _lengths(array.storage)
+    if not len(array):  # Arrow knows no lengths of views
+        return np.zeros(0, np.int64)
     if isinstance(array, pa.DictionaryArray):
         at = array.indices.cast(pa.int64()).fill_null(len(array.dictionary)).to_numpy(zero_copy_only=False)
         return np.append(_lengths(array.dictionary), 0)[at]
-    if len(array) and (pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type)):
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
         views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)[array.offset : array.offset + len(array), 0]
         return np.where(array.is_valid().to_numpy(zero_copy_only=False), views, 0).astype(np.int64)
     if holds_of(array.type) in (Holds.TEXT, Holds.BYTES):

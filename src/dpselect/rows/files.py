@@ -173,8 +173,8 @@ def found(source: object) -> tuple[str, tuple[File, ...]]:
 
 
 def _quoted(path: str) -> Shown:
-    scheme, is_url, _ = path.partition("://")
-    shown = f"<URL {scheme}://...>" if is_url else repr(path)
+    url = re.match(r"[a-z][a-z0-9+.-]{0,19}://", path, re.IGNORECASE)
+    shown = f"<URL {url[0]}...>" if url else repr(path)
     return Shown(HIDDEN if _SECRETIVE.search(path) else shown)
 
 
@@ -229,7 +229,7 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
 def _matching_files(source: str) -> list[str]:
     if os.path.isfile(source):
         return [source]
-    if any(wildcard in source for wildcard in "*?["):
+    if "://" not in source and any(wildcard in source for wildcard in "*?["):
         files = dict[object, str]()
         for path in sorted(filter(os.path.isfile, glob.iglob(source, recursive=True))):
             files.setdefault(_identity(path), path)
@@ -238,8 +238,10 @@ def _matching_files(source: str) -> list[str]:
         raise InvalidDataError("source", _quoted(source), "a glob that matches at least one file")
     hint = ""
     if "://" in source:
-        hint = "Data is read from local files only, and from PostgreSQL by postgresql://user@host/database; of other"
-        hint += " databases give an Ibis table (docs/engines.md)."
+        hint = (
+            "Data is read from local files only. Of PostgreSQL give postgresql://user@host/database; of other databases"
+        )
+        hint += " give an Ibis table (docs/engines.md)."
     if source == "-" or os.path.exists(source):
         hint = "A table is read more than once, which a pipe cannot be: write it to a file first."
     if source.startswith("~"):

@@ -8,6 +8,7 @@ tables of Delta and Iceberg their libraries say which rows are there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -236,8 +237,9 @@ def of_iceberg(table: Any) -> Frame:
     name, expected = table.name(), "a table that pyiceberg can read"
     called = None if name[0] == "static-table" else ".".join(name)  # opened by the path of its metadata, which follows
     origin = f"<Iceberg table {table.metadata.table_uuid}, snapshot {table.metadata.current_snapshot_id}>"
-    snapshot = table.current_snapshot()
-    size = int((snapshot and snapshot.summary and snapshot.summary["total-records"]) or 0)
+    snapshot, size = table.current_snapshot(), 0
+    with suppress(ValueError, TypeError, KeyError):  # which says how many rows there are, for the progress alone
+        size = int(snapshot.summary["total-records"]) if snapshot and snapshot.summary else 0
     about: dict[str, Any] = {"origin": origin, "table_name": called, "hint": _ICEBERG, "expected": expected}
     return Frame("<Iceberg table>", now, size=size, **about)
 

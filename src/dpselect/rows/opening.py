@@ -32,6 +32,8 @@ def open_table(
 ) -> Engine:
     """The table behind `source`, given as to `dpselect.Dataset`; only headers, footers and schemas are read."""
     library = type(source).__module__.partition(".")[0]
+    if table is not None and not (isinstance(source, str) and "://" in source):
+        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
     if (on_server := is_server(source)) or library == "pyspark":
         if format is not None:
             format.check((), "tables on a server" if on_server else "frames of Spark")
@@ -60,8 +62,6 @@ def open_table(
         if format is not None and not isinstance(found, FileSource):
             format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
         opened = Embedded(found, memory_limit, format)
-    if table is not None:
-        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
     return opened
 
 

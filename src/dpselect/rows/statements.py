@@ -228,7 +228,7 @@ def statement_of(asked: Lookup) -> Statement:
         summary=summary,
         named=named,
         places=(groups, number) if few else None,
-        is_one=most == 1,
+        is_one=few and most == 1,
     )
 
 

@@ -235,7 +235,7 @@ class Spending:
     def _answer(self, draft: _Draft, seeded: tuple[bool, int]) -> Release:
         """Charge, draw and store, in this order; or return what is stored for the request by now.
 
-        `seeded` is what `seeded_draws` said when it was asked.
+        `seeded` is what `seeded_draws` said when the question was asked.
         """
         asked, ledger, receipt = draft.asked, self._ledger, None
         if ledger is not None:

@@ -330,7 +330,7 @@ def members(held: object, name: str = "list") -> Any:
             days = [as_date(each) for each in dates if isinstance(each, str)]
             if len(days) == len(dates) and None not in days:
                 return days
-        case {"count": int() as count, "kind": kind, "sha256": str() as hash} if len(about) == 3:
+        case {"count": int() as count, "kind": kind, "sha256": str() as hash} if len(about) == 3 and type(count) is int:
             if kind in [*CandidateKind] and re.fullmatch("[0-9a-f]{64}", hash):
                 return PublicCandidates.stated_as(CandidateKind(kind), count, hash)
         case _:

@@ -9,7 +9,9 @@ from dpselect.errors import MissingExtraError
 try:
     from dpselect.web.server import Guard, application, serve
     from dpselect.web.site import Folder, Site
-except ModuleNotFoundError as missing:
+except ImportError as missing:
+    if (missing.name or "").startswith("dpselect"):
+        raise
     raise MissingExtraError("pages in a browser", "web") from missing
 
 __all__ = ["Folder", "Guard", "Site", "application", "serve"]

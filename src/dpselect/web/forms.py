@@ -221,7 +221,7 @@ class Form(Filled):
     def plan(self, *, if_missing: bool = False) -> Forecast | None:
         """What an answer would cost and how accurate it would be; None, perhaps with errors, if none can be planned.
 
-        It is tried `if_missing` is something, too, to find what else is wrong.
+        With `if_missing` it is tried although something is missing, to find what else is wrong.
         """
         if self.epsilon is not None and not self.errors and (if_missing or not self.missing):
             with self.noting():
