@@ -23,6 +23,7 @@ from dpselect.errors import (
     RequestReusedError,
 )
 from dpselect.ledger import Ledger, entries
+from dpselect.ledger.accounts import Account
 from dpselect.mechanisms import plan_top_k
 from dpselect.testing import seeded
 from tests.ledger.granted import Granted
@@ -48,6 +49,17 @@ def drawn_for(ledger: Ledger, at: int = 0) -> int:
     what, request, question, certificate, time = TWO[at]
     receipt = ledger.charge("plans", what, request=request, question=question, certificate=certificate, time=time)
     return receipt.sequence
+
+
+def test_nothing_more_is_allowed_whatever_an_account_says(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored costs nothing, also of an account that says that more was spent than its limit."""
+    opened(ledger).charge_ahead("plans", TWO)
+    monkeypatch.setattr(Account, "allows", lambda *_: False)
+    known = ledger.look("plans", [(what, request, question) for what, request, question, _, _ in TWO])
+    assert [each and each.sequence for each in known] == [1, 2]
+    assert ledger.look("plans", []) == []
+    with pytest.raises(ChargeRefusedError):
+        ledger.look("plans", [(QUARTER, "c", "ages")])
 
 
 def test_all_are_charged_once_and_each_is_drawn_for_once(ledger: Ledger) -> None:
