@@ -264,14 +264,14 @@ class _Look:
             if name not in ("who", *self.columns):
                 met.append(counts)
                 continue
-            text = f"raw_{name}" if is_text else f"{name}::VARCHAR"
-            reasons = self._reasons_of(name, text, is_text=is_text)
+            cell = f"raw_{name}" if is_text else name
+            reasons = self._reasons_of(name, f"{cell}::VARCHAR", is_text=is_text)
             self._reasons[name] = [*reasons]
             why = " ".join(f"WHEN {where} THEN {at}" for at, where in enumerate(reasons.values()))
             shown.append(f"{read} AS is_{name}, CASE WHEN {counts} THEN NULL {why} END::TINYINT AS why_{name}")
-            shown.append(f"{text} AS text_{name}")
+            shown.append(f"{cell} AS text_{name}")  # which is made a text only where it is kept
             if name == "who" or not is_text:
-                kept.append(f"CASE WHEN why_{name} >= 0 THEN text_{name} END AS text_{name}")
+                kept.append(f"CASE WHEN why_{name} >= 0 THEN text_{name}::VARCHAR END AS text_{name}")
         inner = f"SELECT {', '.join(shown)} FROM rows WHERE {' AND '.join(met)}"
         self._sql(f"CREATE TEMP TABLE cells AS SELECT * REPLACE ({', '.join(kept)}) FROM ({inner})")
         first = next(iter(self.columns))
