@@ -168,6 +168,7 @@ def test_under_a_request_nothing_but_the_stored_release_passes(visits: dps.Datas
         (("mechanism", "name"), [1], "mechanism.name"),
         (("error_bound", "within"), "x", "error_bound.within"),
         (("receipt", "sequence"), 10**30, "receipt.sequence"),
+        (("receipt", "sequence"), 2**63, "receipt.sequence"),
         (("receipt",), "x", "receipt"),
         (("value",), "\ud800", "text"),
         (("value",), "6", "value"),

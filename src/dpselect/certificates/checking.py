@@ -218,6 +218,8 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
     )
     if release.receipt is not None:
         _time(release.receipt["time"], "receipt.time")
+        if release.receipt["sequence"] >= 2**63:
+            raise wrong("receipt.sequence", _HELD["sequence"][0])
     if release.source is not None and len(set(release.source) & set(_SOURCES)) != 1:
         raise wrong("source", f"one of {', '.join(_SOURCES)}")
     stated, expected = {name: claim for name, claim in held.items() if name != "digest"}, release.to_dict()
