@@ -43,6 +43,7 @@ PROGRAMS = {
     "import dpselect": "import dpselect",
     "dpselect --version": _COMMAND.format(["dpselect", "--version"]),
     "dpselect median --help": _COMMAND.format(["dpselect", "median", "--help"]),
+    "dpselect verify --help": _COMMAND.format(["dpselect", "verify", "--help"]),
     "dpselect count, CSV": _COMMAND.format(_COUNT),
 }
 """What people wait for before anything is done."""
@@ -50,7 +51,7 @@ PROGRAMS = {
 _IN_DUCKDB = f"SELECT count(DISTINCT person_id) FROM read_csv_auto('{DATA / 'adult.csv'}')"
 _NUMPY, _DUCKDB = "import numpy", f"import duckdb; print(duckdb.sql({_IN_DUCKDB!r}).fetchall())"
 COMPARED = {
-    **{name: (PROGRAMS[name], "import numpy", _NUMPY) for name in list(PROGRAMS)[:3]},
+    **{name: (PROGRAMS[name], "import numpy", _NUMPY) for name in list(PROGRAMS)[:4]},
     "dpselect count, CSV": (PROGRAMS["dpselect count, CSV"], "DuckDB", _DUCKDB),
 }
 """What each is compared with: the least that such a program could load."""

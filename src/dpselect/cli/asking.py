@@ -1,24 +1,28 @@
-"""Ask one question of a table, all of a plan, or any on a page; and print answers for people, pipes and programs."""
+"""Ask one question of a table, all of a plan, or any on a page; and print answers for people, pipes and programs.
+
+For the holder of a table alone: its columns, and what a question would read of it, exactly.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, arguments_of
-from dpselect.cli.commands import Command, Part, Parts, Table, of_function
+from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of
+from dpselect.cli.commands import Command, Part, Parts, Table, of_function, option_name
 from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress, table
 from dpselect.errors import InvalidParameterError, Shown, printable
-from dpselect.formats import WORDS, Format
+from dpselect.formats import WORDS, Format, declared
 from dpselect.privacy import Neighbours, Times
-from dpselect.questions.question import Question
-from dpselect.questions.wording import LOUD, TO_COUNT_UNITS
+from dpselect.questions.question import BY_NAME, Question
+from dpselect.questions.wording import LOUD, TO_COUNT_UNITS, text_table
 from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
-    from dpselect.arguments import Argument
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
     from dpselect.session.asking import Asking
@@ -119,6 +123,79 @@ def of_question(about: type[Question]) -> Command:
     does = re.sub("`(.+?)`", lambda each: each[1].upper() if each[1] in typed else each[1], about.does())
     text = f"{does}\n\ndpselect {name} {free} \\\n    {options}"
     return Command(name, text, positional, parts, partial(ask, about))
+
+
+_BOUNDS = "Bounds of the question: two numbers, or the first and the last date."
+
+
+@cache  # not at import: it loads all questions, and no other command needs them
+def _parts_of_check() -> Parts:
+    """Its options: which values are meant, which rows, how they are read; and those that it only understands."""
+    known = {each.name: replace(each, default=None) for about in BY_NAME.values() for each in about.options()}
+    known["candidates"] = replace(known["candidates"], may_be_one=True)
+    known["bounds"] = Argument("numbers or dates", _BOUNDS, "bounds", None)
+    taken = [known.pop(name) for name in ("candidates", "between", "dates", "step", "clip", "bounds")]
+    reading = (*shared("memory_limit"), *WORDS)
+    others = [*known.values(), *(each for each in OF_EVERY if each not in reading and each.kind != "json")]
+    # They change no row that it reads. So only the word for the question is replaced in a command.
+    ignored = [replace(each, kind="flag" if each.kind == "flag" else "any text", default=None) for each in others]
+    own = {Part.OF_QUESTION: (*taken, TYPES["candidates"]), Part.OF_GROUPS: GROUPS}
+    return {**own, Part.OF_ALL: reading, Part.UNSHOWN: ignored}
+
+
+def check(
+    source: Table,
+    column: Annotated[str, Argument("text", "Column of the question.")],
+    sum: Annotated[str | None, Argument("text", "For best-by: the column that it adds up.")] = None,
+    *,
+    unit: Annotated[str, Argument("text", "Column that identifies whom a row belongs to.")],
+    **given: Annotated[Any, _parts_of_check()],
+) -> None:
+    """Count what a question would read of a table and what it would leave out, and why. For the holder only.
+
+    dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
+
+    The numbers are exact, not private: nothing is charged, and nothing is part of
+    a certificate. Without candidates and dates it is about numbers. Cells of the
+    table are shown: what is written to a file or a pipe, keep to yourself. Rows
+    on a server are not looked at.
+    """
+    import dpselect as dps
+    from dpselect.session.dataset import seen
+
+    reading = {name: given[name] for name in ("table", "memory_limit")}
+    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
+    parts = _parts_of_check()
+    taken = (*parts[Part.OF_QUESTION][:-1], *OF_VIEWS)
+    values = values_of(taken, given | {"column": column}, data, source=source)
+    view = seen(data, **{each.name: values.pop(each.name) for each in OF_VIEWS})
+    with scan_progress() as progress:
+        found = dps.check(view, column, sum=sum, progress=progress, **values)
+    _warn_in_a_pipe("It holds exact numbers and cells of the table")
+    print(found.as_options())
+    if ignored := [option_name(each) for each in parts[Part.UNSHOWN] if given[each.name]]:
+        say(f"check draws and charges nothing: {', '.join(ignored)} made no difference.")
+
+
+def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table"), *WORDS)}]) -> None:
+    """Show what the columns are called, and their types where the format has types.
+
+    dpselect columns adult.csv
+
+    For the holder only: a CSV file without a header line has somebody's row in the
+    first line.
+    """
+    from dpselect.rows.opening import open_table
+
+    found = open_table(source, table=given["table"], format=declared(format_of(given))).columns
+    _warn_in_a_pipe("Its first line may be somebody's row")
+    first, *others = [(printable(each.name), "" if each.holds is each.holds.ANYTHING else each.holds) for each in found]
+    print(text_table(first, others))
+
+
+def _warn_in_a_pipe(what: str) -> None:
+    if not sys.stdout.isatty():
+        say(f"the output is no terminal. {what}: keep it to yourself.")
 
 
 def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool = False, as_json: bool = False) -> int:

@@ -120,9 +120,9 @@ QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 """The commands that ask a question of a table."""
 
 _MODULES = {
-    "claims": "check columns audit verify doctor",
+    "asking": "check columns run serve",
+    "claims": "audit verify doctor",
     "budgets": "plan",
-    "asking": "run serve",
     "commands": "completion",
 }
 """The other commands, by the module of their functions, which is imported when one is called or listed."""

@@ -238,10 +238,8 @@ def _matching_files(source: str) -> list[str]:
         raise InvalidDataError("source", _quoted(source), "a glob that matches at least one file")
     hint = ""
     if "://" in source:
-        hint = (
-            "Data is read from local files only. Of PostgreSQL give postgresql://user@host/database; of other databases"
-        )
-        hint += " give an Ibis table (docs/engines.md)."
+        hint = "Data is read from local files only. Of PostgreSQL give postgresql://user@host/database;"
+        hint += " of other databases give an Ibis table (docs/engines.md)."
     if source == "-" or os.path.exists(source):
         hint = "A table is read more than once, which a pipe cannot be: write it to a file first."
     if source.startswith("~"):
