@@ -54,12 +54,12 @@ class Ledger:
     >>> ledger.disconnect(); folder.cleanup()
     """
 
-    __slots__ = ("_address", "_anchor", "_database", "_given", "_id", "_wait")
+    __slots__ = ("_address", "_anchor", "_database", "_given", "_wait")
 
     def __init__(self, url: str | Path, *, wait: float = 30.0, anchor: str | Path | None = None) -> None:
         if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
             raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
-        self._wait, self._given, self._address, self._id = float(wait), url, Address.given(url), ""
+        self._wait, self._given, self._address = float(wait), url, Address.given(url)
         if self._address.path is not None:
             self._database = SqliteFile(self._address, wait=self._wait)
         else:
@@ -254,10 +254,10 @@ class Ledger:
         """
         anchor = anchor_of(to, wait=self._wait, ledger=self._address.path)
         with self._reading() as book:
-            known, found = anchor.heads(self._id), list[Head]()
+            known, found = anchor.heads(book.id), list[Head]()
             book.refuse_missing(known)
             for account in map(book.account, book.names()):
-                noted, now = known.get(account.name), account.to_head(self._id)
+                noted, now = known.get(account.name), account.to_head(book.id)
                 if noted is not None:
                     book.refuse_behind(account, noted)
                 if noted != now:
@@ -396,11 +396,10 @@ class Ledger:
         return charges
 
     @contextmanager
-    def _reading(self) -> Generator[Book]:
-        with self._database.transaction() as connection:
-            book = Book(connection, self._address.shown, anchor=self._anchor)
+    def _reading(self, *, write: bool = False) -> Generator[Book]:
+        with self._database.transaction(write=write) as connection:
+            book = Book(connection, self._address.shown, self._anchor)
             book.identify()
-            self._id = self._id or book.id
             yield book
 
     @contextmanager
@@ -409,11 +408,7 @@ class Ledger:
 
         Not earlier: an anchor that is ahead of its ledger means that entries were lost.
         """
-        if not self._id:
-            with self._reading():
-                pass
-        with self._database.transaction(write=True) as connection:
-            book = Book(connection, self._address.shown, self._id, self._anchor)
+        with self._reading(write=True) as book:
             yield book
         if self._anchor is not None and book.head is not None:
             noted = self._anchor.noted(book.head)

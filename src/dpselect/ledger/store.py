@@ -66,8 +66,7 @@ def create(connection: Transaction) -> None:
             connection.execute(f"CREATE TRIGGER {trigger} {then}")
 
 
-_ACCOUNT = """\
-SELECT a.*, (SELECT max(version) FROM dpselect_ledger) AS version FROM dpselect_accounts AS a WHERE a.name = :name"""
+_ACCOUNT = "SELECT * FROM dpselect_accounts WHERE name = :name"
 _ENTRIES = """\
 SELECT e.*, r.body AS "release", r.hash AS release_hash FROM dpselect_entries AS e
  LEFT JOIN dpselect_releases AS r ON r.account = e.account AND r.sequence = e.sequence WHERE e.account = :account"""
@@ -103,8 +102,8 @@ class Book:
     connection: Transaction
     ledger: str
     """The ledger's address in messages."""
-    id: str = ""
     anchor: FileAnchor | None = None
+    id: str = ""
     head: Head | None = None
     """To note in the anchor after the commit."""
     _once: int | None = None
@@ -121,10 +120,7 @@ class Book:
         found = self.connection.execute(f"SELECT id, version FROM {_LEDGER}{self.connection.lock * lock}")
         if len(found) != 1 or not isinstance(found[0]["id"], str):
             raise LedgerDamagedError(self.ledger, "its own id is not what was written. Nothing was written.")
-        self._check_version(found[0]["version"])
-        self.id = found[0]["id"]
-
-    def _check_version(self, version: object) -> None:
+        self.id, version = found[0]["id"], found[0]["version"]
         if not isinstance(version, int):
             raise LedgerDamagedError(self.ledger, "it does not say which version it has. Nothing was written.")
         if version != CURRENT:
@@ -144,7 +140,6 @@ class Book:
         if row is None:
             hint = did_you_mean(name, self.names())  # a name that is not text is damage, not a missing account
             raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
-        self._check_version(row["version"])
         try:
             account = Account.of_texts(row["terms"], row["state"], row["head"])
             if {"number": account.number, "name": account.name, **account.moving}.items() - row.items():
