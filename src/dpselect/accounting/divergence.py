@@ -134,11 +134,7 @@ def log_sinhc(z: FloatArray) -> FloatArray:
 
 
 class Divergences:
-    """Call it with orders, shape ``(m,)``: it returns the total divergence at each, rounded up, shape ``(m,)``.
-
-    >>> Divergences({BoundedRangeEvent(epsilon=1.0): 1})(np.array([2.0, 8.0])).round(4)
-    array([0.2402, 0.6355])
-    """
+    """Call it with orders, shape ``(m,)``: it returns the total divergence at each, rounded up, shape ``(m,)``."""
 
     def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
         self._parts: list[tuple[type[SingleEvent], FloatArray, FloatArray]] = []
@@ -178,9 +174,6 @@ def rho_of(event: SingleEvent) -> float:
 
     All are divergences at order 1 (``proofs/composition.md``, claim 3), but that of a loss interval: the smaller of
     those of bounded range and pure privacy, which need not be the smallest there is.
-
-    >>> [round(rho_of(kind(epsilon=1.0)), 3) for kind in (BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent)]
-    [0.123, 0.164, 0.368]
     """
     epsilon = Decimal(event.epsilon)
     # Terms cancel to about epsilon^2, after differences of about epsilon: forty digits are left.
@@ -264,11 +257,6 @@ def largest_fitting(
     last two values reaches the limit. Where that is outside of what is known, and every third time, it is the middle.
     The function, of numbers > 0, increases but for rounding. `close` is how far below the limit it, or the place below
     one that does not fit, may be, relatively; it is evaluated at most `trials` times, and nowhere above `most`.
-
-    >>> asked = []
-    >>> found = largest_fitting(lambda x: asked.append(x) or x * x, 2.0, start=1.0, close=1e-9)
-    >>> 2.0 - 2e-9 <= found * found <= 2.0, len(asked) < 8
-    (True, True)
     """
     good, bad, place, power, most_growth = 0.0, math.inf, start, 1.0, math.log(2.0**16)
     before: tuple[float, float] | None = None

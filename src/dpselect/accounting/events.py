@@ -179,11 +179,7 @@ def shape_of_runs(eta: object) -> float:
 
 
 def expected_runs(eta: float, gamma: float) -> float:
-    r"""The mean of K: :math:`\eta (1 - \gamma) / (\gamma (1 - \gamma^\eta))`, and its limit at 0.
-
-    >>> expected_runs(1.0, 0.25), round(expected_runs(0.0, 0.25), 3)
-    (4.0, 2.164)
-    """
+    r"""The mean of K: :math:`\eta (1 - \gamma) / (\gamma (1 - \gamma^\eta))`, and its limit at 0."""
     log = -math.log(gamma)
     if abs(eta) < 2.0**-100:  # where doubles tell no difference, and products below may have few digits
         return (1.0 - gamma) / (gamma * log)
@@ -351,9 +347,6 @@ def encode(event: Event | Run) -> dict[str, Any]:
 
     Raises:
         InvalidParameterError: neither event nor run.
-
-    >>> encode(ComposedEvent(event=PureEvent(epsilon=0.1), count=3))["event"]
-    {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
     """
     kind = type(event)
     if kind not in FIELDS:
@@ -409,9 +402,8 @@ def _counted(events: Iterable[Event | Run]) -> Counter[Event | Run]:
     if isinstance(events, (Event, Run)):
         hint = "One event goes into a list as well."
         raise InvalidParameterError("events", Shown("<a single event>"), f"a list of {_EXPECTED}", hint)
-    is_listed = isinstance(events, (list, tuple))  # of a million events no copy is made
     given = list(events) if isinstance(events, Set) else events
-    listed = events if is_listed else members_in_order(given, "events", expected=f"a list of {_EXPECTED}")
+    listed = members_in_order(given, "events", expected=f"a list of {_EXPECTED}")
     first: Any = listed[0] if listed else None
     if isinstance(first, (Event, Run)) and listed[-1] is first and listed.count(first) == len(listed):
         return Counter({first: len(listed)})
