@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
 from dpselect.errors import UNKNOWN, is_conninfo, is_login, is_server, may_hold_password, table_name, without_password
-from dpselect.ledger.sqlite import Address
+from dpselect.ledger.sqlite import Address, _names_file  # pyright: ignore[reportPrivateUsage]
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)
 SECRET = "sesame"
@@ -26,6 +26,12 @@ def passwords(url: str) -> set[str]:
     with suppress(sa.exc.ArgumentError, ValueError):
         found.add(sa.make_url(url).password or "")
     return {password for password in found if SECRET in password}
+
+
+def test_a_path_with_the_drive_of_windows_is_no_url() -> None:
+    assert _names_file(r"C:\data\budget.db", windows=True)
+    assert not _names_file(r"C:\data\budget.db", windows=False)
+    assert not _names_file("sqlite:///budget.db", windows=True)
 
 
 @given(ODD, ODD, ODD, st.sampled_from(["", "/shop", ":5432/shop", "/shop?sslmode=require", "?password=sesame"]))

@@ -13,7 +13,7 @@ from dpselect.accounting import ComposedEvent, Event, Filter, PureEvent, compose
 from dpselect.accounting.filter import Limits
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import Account, refusal, terms_of_new
+from dpselect.ledger.accounts import Account, epsilon_left, left_shown, refusal, terms_of_new
 from dpselect.mechanisms import plan_top_k
 
 
@@ -31,6 +31,12 @@ def account(epsilon: float, delta: float, spent: float = 0.0) -> Account:
 
 def fits(row: Account, event: Event) -> bool:
     return row.allows(row.total + row.limits.cost(event))
+
+
+def test_what_is_left_is_shown_rounded_down() -> None:
+    assert [left_shown(each) for each in (2.6999999999999997, 0.25, 0.0)] == ["2.69999", "0.25", "0"]
+    assert (epsilon_left(2.6999999999999997), epsilon_left(0.0, equals="=")) == ("epsilon = 2.69999", "epsilon=0.0")
+    assert epsilon_left(2.498001805406602e-16) == "hardly any epsilon (below 1e-09)"
 
 
 @pytest.mark.parametrize("k", [5, 10, 20, 50, 100])

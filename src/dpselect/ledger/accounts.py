@@ -42,20 +42,14 @@ def exact_fraction(value: object, name: str, *, is_delta: bool = False) -> Fract
     """A limit as an exact fraction. Floats, decimals and fractions keep their exact values; text is read as a decimal.
 
     So the float 0.3 is a little below three tenths, and three charges of 0.1, each a little above a tenth, exceed it.
-
-    >>> exact_fraction(0.3, "epsilon") < 3 * Fraction(0.1), exact_fraction("0.3", "epsilon")
-    (True, Fraction(3, 10))
     """
+    expected = "a number from 0 to below 1" if is_delta else "a finite number > 0"
     is_decimal = isinstance(value, str) and len(value) <= 100 and _DECIMAL.fullmatch(value)
-    try:
-        exact = exact_number(Decimal(str(value)) if is_decimal else value, name)
-    except InvalidParameterError:
-        exact = Fraction(-1)
+    exact = exact_number(Decimal(str(value)) if is_decimal else value, name, expected=expected)
     # So that it can be read back; a sum of doubles has fewer bits.
     is_long = max(exact.numerator.bit_length(), exact.denominator.bit_length()) >= 4000
     # A limit above the doubles promises nothing, and could not be shown as a number.
     if is_long or not (0 <= exact < 1 if is_delta else 0 < exact <= Fraction(sys.float_info.max)):
-        expected = "a number from 0 to below 1" if is_delta else "a finite number > 0"
         raise InvalidParameterError(name, Shown(repr(value)) if isinstance(value, Decimal) else value, expected)
     return exact
 
@@ -246,22 +240,14 @@ def _terms_of(text: str) -> Mapping[str, Any]:
 
 
 def epsilon_left(left: float, *, equals: str = " = ") -> str:
-    """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question.
-
-    >>> epsilon_left(2.6999999999999997), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
-    ('epsilon = 2.69999', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
-    """
+    """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question."""
     if 0.0 < left < 1e-9:
         return "hardly any epsilon (below 1e-09)"
     return f"epsilon{equals}{_six_digits(left, ROUND_FLOOR)}"
 
 
 def left_shown(left: float) -> str:
-    """An epsilon that is left, with six digits, never rounded up: a question that costs what is shown fits.
-
-    >>> left_shown(2.6999999999999997), left_shown(0.25), left_shown(0.0)
-    ('2.69999', '0.25', '0')
-    """
+    """An epsilon that is left, with six digits, never rounded up: a question that costs what is shown fits."""
     return _six_digits(left, ROUND_FLOOR).removesuffix(".0")
 
 
