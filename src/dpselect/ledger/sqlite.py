@@ -13,6 +13,7 @@ import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -59,11 +60,7 @@ class Address:
 
     @classmethod
     def given(cls, url: object) -> Address:
-        """The address of `url`, a URL or a path as the caller gave it.
-
-        >>> Address.given("postgresql://ann:secret@db/budgets").shown, Address.given("budget.db").shown
-        ('postgresql://ann@db/budgets', 'sqlite:///budget.db')
-        """
+        """The address of `url`, a URL or a path as the caller gave it."""
         if not isinstance(url, str | Path):
             raise InvalidParameterError("ledger", url, _EXPECTED)
         name, options = str(url), ""
@@ -102,11 +99,7 @@ def _refused(shown: str, hint: str = "") -> InvalidParameterError:
 
 
 def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
-    r"""Whether `text` is a path and not a URL.
-
-    >>> _names_file("budget.db"), _names_file("sqlite:///budget.db"), _names_file(r"C:\data\budget.db", windows=True)
-    (True, False, True)
-    """
+    """Whether `text` is a path and not a URL."""
     if windows and re.match(r"[A-Za-z]:[\\/](?!/)", text):
         return True
     return bool(text) and ":" not in text and "?" not in text
@@ -114,13 +107,10 @@ def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
 
 def names_a_server(path: str) -> bool:
     """Whether a path to no file was probably meant as a server's address. Folders that exist count as folders."""
-    try:
-        if os.path.exists(path):
-            return False
-        folder, name = os.path.split(path)
-        name = name if folder and os.path.isdir(folder) else path
-    except ValueError:
-        name = path
+    if os.path.exists(path):
+        return False
+    folder, name = os.path.split(path)
+    name = name if folder and os.path.isdir(folder) else path
     return is_conninfo(name) or may_tell_password(name)
 
 
@@ -301,7 +291,8 @@ class SqliteFile:
                     isolation_level=None,
                     check_same_thread=False,
                 )
-                connection.text_factory = _text
+                # Text that is not UTF-8 has no hash, so no reader of the row takes it for what was written.
+                connection.text_factory = partial(bytes.decode, errors="surrogateescape")
                 transaction = Transaction(connection)
                 _used.add(transaction)
             try:
@@ -343,14 +334,6 @@ class SqliteFile:
             raise LedgerDamagedError(self.shown, f"{text} anew.")
 
 
-def _text(raw: bytes) -> str | bytes:
-    """Text that is not UTF-8 stays bytes, so that readers of the row do not take it for text."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw
-
-
 def copy_of(source: sqlite3.Connection, to: object, *, ledger: str) -> Path:
     """Copy a SQLite ledger, as it is now, to where nothing exists yet."""
     if not isinstance(to, (str, Path)) or not str(to) or "://" in str(to) or "\0" in str(to):
@@ -361,14 +344,10 @@ def copy_of(source: sqlite3.Connection, to: object, *, ledger: str) -> Path:
             hint = "A ledger is never overwritten: move what is there away first."
             raise InvalidParameterError("to", Shown(f"<{each.name}>"), "a path where nothing exists yet", hint)
     try:
-        file = os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        try:
-            with closing(sqlite3.connect(place)) as copy:
-                source.backup(copy)
-            to_disk(file)
-        finally:
-            os.close(file)
-        folder_to_disk(place.parent)
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(place)) as copy:
+            copy.execute("PRAGMA fullfsync=ON")
+            source.backup(copy)
     except (OSError, sqlite3.Error):
         raise LedgerUnavailableError(ledger, "the copy cannot be written: no permission, or no room.") from None
     return place
