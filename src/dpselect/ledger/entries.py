@@ -210,7 +210,7 @@ def after(body: Mapping[str, Any], before: Account) -> Account:
             event, unit = (run.event, run.unit) if isinstance(run, Run) else (run, before.unit)
             cost, true = cost_from(body["cost"]), before.limits.cost(event)
             is_first = not before.total.pure
-            is_paid = _is_at_least(cost, true) or (is_first and _is_planned(cost, before.limits.planned_cost(event)))
+            is_paid = _is_at_least(cost, true) or (is_first and _is_at_least(cost, before.limits.planned_cost(event)))
             _must(is_paid, "costs less than its event")
             charged = before.next(total=before.total + cost, unit=unit)
             _must(charged.allows(charged.total), "passes the limit")
@@ -227,15 +227,10 @@ def after(body: Mapping[str, Any], before: Account) -> Account:
     return limited
 
 
-def _is_at_least(cost: Cost, true: Cost) -> bool:
+def _is_at_least(cost: Cost, true: Cost | None) -> bool:
     """Whether no divergence was understated by more than one unit and `_BITS`; an epsilon may be a logarithm, too."""
+    if true is None:
+        return False
     pairs = zip(cost.renyi, true.renyi, strict=True)
     is_close = abs(cost.pure - true.pure) * 2**_BITS <= true.pure and cost.delta == true.delta
     return is_close and all((mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs)
-
-
-def _is_planned(cost: Cost, planned: Cost | None) -> bool:
-    """Whether an account's first charge costs what it was planned at, to `_BITS`, and closes the orders."""
-    if planned is None or (cost.delta, cost.renyi) != (planned.delta, planned.renyi):
-        return False
-    return cost.pure * 2**_BITS >= planned.pure * (2**_BITS - 1)
