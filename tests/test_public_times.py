@@ -16,7 +16,7 @@ from dpselect import Release
 from dpselect import verify as check
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
-from dpselect.ledger import requests
+from dpselect.ledger import requests, store
 from dpselect.privacy import Times
 from dpselect.session import paying
 from dpselect.session.paying import public_time
@@ -42,7 +42,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(datetime(2026, 11, 21, 13, 30, 5, 123_000, tzinfo=UTC))
-    for module in (paying, requests):
+    for module in (paying, requests, store):
         monkeypatch.setattr(module, "datetime", clock)
     return clock
 

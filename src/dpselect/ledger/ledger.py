@@ -310,9 +310,8 @@ class Ledger:
         """
         refuse_seeded()
         hour = None if time is None else public_moment(time, "time")
-        (charge,) = self._requests(account, (what, request, question, certificate, note))
-        attempt = requests.Attempt.new(charge, time=hour)
-        return attempt.settled(self._writing, wait=self._wait)
+        (charge,) = self._requests(account, (what, request, question, certificate, note, hour))
+        return requests.Attempt.new(charge).settled(self._writing, wait=self._wait)
 
     def charge_ahead(self, account: str, questions: Sequence[tuple[Run, str, str, str, datetime]]) -> None:
         """Charge all questions in one transaction, or none. Each is drawn after its own `charge`, which then is free.
@@ -327,18 +326,18 @@ class Ledger:
         Proof: ``proofs/ledger.md``.
         """
         refuse_seeded()
-        times = [public_moment(time, "time") for *_, time in questions]
-        charges = [*zip(self._requests(account, *(each[:-1] for each in questions)), times, strict=True)]
+        asked = [(*words, "", public_moment(time, "time")) for *words, time in questions]
+        charges = self._requests(account, *asked)
         patience = requests.Patience(self._wait)
         while True:
             try:
                 with self._writing() as book:
                     held = book.locked(account)
-                    unpaid = [(charge, time) for charge, time in charges if charge.known(book, held) is None]
+                    unpaid = [charge for charge in charges if charge.known(book, held) is None]
                     book.head = held.to_head(book.id)
-                    prices = requests.allowed(book, held, *(charge for charge, _ in unpaid))
-                    for (charge, time), cost in zip(unpaid, prices, strict=True):
-                        held = book.append(held, "charge", **charge.entry_fields(cost, time), **{AHEAD: True})
+                    prices = requests.allowed(book, held, *unpaid)
+                    for charge, cost in zip(unpaid, prices, strict=True):
+                        held = book.append(held, "charge", **charge.entry_fields(cost), **{AHEAD: True})
                 return
             except requests.PASSING:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():

@@ -84,6 +84,8 @@ class ChargeRequest:
     certificate: str | None = None
     """Hash of the certificate without its answer."""
     note: str = ""
+    time: str | None = field(default=None, compare=False)
+    """The public time; None: the day on which the charge is made."""
     text: str = field(init=False)
     """The event or run as JSON."""
 
@@ -107,7 +109,8 @@ class ChargeRequest:
     def event(self) -> Event:
         return self.what.event if isinstance(self.what, Run) else self.what
 
-    def entry_fields(self, cost: Cost, time: str) -> dict[str, Any]:
+    def entry_fields(self, cost: Cost) -> dict[str, Any]:
+        time = self.time or f"{datetime.now(UTC).date()}T00:00:00+00:00"
         asked = {"request": self.request, "asked": self.question_hash, "question": self.certificate}
         held = {"event": self.text, "cost": cost.to_list(), "public_time": time, **asked, "note": self.note or None}
         return {name: value for name, value in held.items() if value is not None}
@@ -185,8 +188,6 @@ class Attempt:
     """
 
     charge: ChargeRequest
-    time: str | None
-    """The public time; None: the day on which the charge is made."""
     receipt: Receipt | None = None
     """Of the charge whose commit was started and not confirmed."""
     entry: tuple[int, str] = (0, "")
@@ -194,14 +195,14 @@ class Attempt:
     _failed: list[LedgerError] = field(default_factory=list[LedgerError])
 
     @classmethod
-    def new(cls, charge: ChargeRequest, *, time: str | None) -> Attempt:
-        """A new attempt, or the remembered one at the same charge, if its receipt has this time or `time` is None."""
+    def new(cls, charge: ChargeRequest) -> Attempt:
+        """A new attempt, or the remembered one at the same charge, if its receipt has the time that is asked for."""
         for each in [*_attempts]:
-            if each.charge == charge and each.receipt is not None and time in (None, each.receipt.time):
+            if each.charge == charge and each.receipt is not None and charge.time in (None, each.receipt.time):
                 with suppress(ValueError):  # another thread was faster
                     _attempts.remove(each)
-                    return cls(charge, time, each.receipt, each.entry)
-        return cls(charge, time)
+                    return cls(charge, each.receipt, each.entry)
+        return cls(charge)
 
     def settled(self, writing: Callable[[], AbstractContextManager[Book]], *, wait: float) -> Receipt:
         """The receipt, once the transaction that makes it is committed; a commit that failed is repeated.
@@ -256,9 +257,8 @@ class Attempt:
             return None  # whoever began will store the answer, unless it was stopped
         else:
             (cost,) = allowed(book, account, charge)
-            now = datetime.now(UTC)
-            fields = charge.entry_fields(cost, self.time or f"{now.date()}T00:00:00+00:00")
-            account = book.append(account, "charge", now, **fields)
+            fields = charge.entry_fields(cost)
+            account = book.append(account, "charge", **fields)
             said = {**fields, "account": account.name, "ledger": book.id}
             receipt = receipt_of(said, account.entries - 1, account.head)
         self.receipt, self.entry = receipt, (account.entries - 1, account.head)  # its commit starts now

@@ -168,13 +168,13 @@ class Book:
         with readable(account.name, row["sequence"], ledger=self.ledger):
             return entry_of(row)
 
-    def append(self, before: Account, kind: str, now: datetime | None = None, /, **fields: Any) -> Account:
+    def append(self, before: Account, kind: str, **fields: Any) -> Account:
         """Write the next entry of an account, and the account as it is after it.
 
         The nonce hides the time from anyone who sees the hash in a receipt and tries all milliseconds of a day.
         """
         before.refuse_closed()
-        time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
         noted = {} if self._once is None else {"noted": self._once}
         about = {"ledger": self.id, "account": before.name, "sequence": before.entries}
         body = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), **fields, **noted, **about}
