@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.filter import Limits
 from dpselect.checks import fraction_up, positive_count, whole_number
-from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, MissingExtraError, Shown
+from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown, import_extra
 from dpselect.ledger import requests
 from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
 from dpselect.ledger.anchor import anchor_of
@@ -63,11 +63,8 @@ class Ledger:
         if self._address.path is not None:
             self._database = SqliteFile(self._address, wait=self._wait)
         else:
-            try:
-                from dpselect.ledger.postgres import Server
-            except ModuleNotFoundError:
-                raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-            self._database = Server(self._address, wait=self._wait)
+            postgres = import_extra("dpselect.ledger.postgres", "ledgers on PostgreSQL", "postgres")
+            self._database = postgres.Server(self._address, wait=self._wait)
         self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=self._address.path)
 
     def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
