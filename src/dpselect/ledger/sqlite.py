@@ -252,24 +252,21 @@ class SqliteFile:
         With `write` it is the only writer from its start, and on disk when the block ends without an error.
         """
         with self._connected() as transaction:
-            if not write:
-                self._begin(transaction, "BEGIN")
-                yield transaction
-                return
             try:
-                if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
-                    text = BUSY.text.replace("process", "thread of this process")
-                    raise LedgerBusyError(self.shown, text)
-                self._begin(transaction, "BEGIN IMMEDIATE")
+                if write and not self._turn.acquire(timeout=self._wait):  # SQLite has no queue: threads would starve
+                    raise LedgerBusyError(self.shown, BUSY.text.replace("process", "thread of this process"))
+                for each in (*_SETTINGS, "BEGIN IMMEDIATE" if write else "BEGIN"):
+                    transaction.execute(each)
+                self._refuse_another()
                 yield transaction
-                self._refuse_another()  # while it is certain that nothing is written
-                transaction.raw.commit()
-            except BaseException:
-                transaction.end()  # before it is another's turn
-                raise
+                if write:
+                    self._refuse_another()  # while it is certain that nothing is written
+                    transaction.raw.commit()
             finally:
-                with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
-                    self._turn.release()
+                if write:
+                    transaction.end()  # before it is another's turn
+                    with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
+                        self._turn.release()
 
     @contextmanager
     def _connected(self) -> Generator[Transaction]:
@@ -307,11 +304,6 @@ class SqliteFile:
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
             text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
             raise LedgerDamagedError(self.shown, text) from None
-
-    def _begin(self, transaction: Transaction, statement: str) -> None:
-        for each in (*_SETTINGS, statement):
-            transaction.execute(each)
-        self._refuse_another()
 
     def _refuse_another(self) -> None:
         """Compare the file that has this path now with the one that it was at first."""
