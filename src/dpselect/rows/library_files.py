@@ -9,6 +9,7 @@ its value, by the rules of docs/files.md.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -29,11 +30,8 @@ from dpselect.rows.columns import EXACT, Column, Holds, check_names
 from dpselect.rows.lines import File
 
 _STATISTICS = (".dta", ".sav", ".zsav")
-_STATA_EPOCH, _SPSS_EPOCH = -3653, -141_428
-"""1 January 1960 and 14 October 1582, in days from 1970."""
-_DAY = 86_400
-_SPSS_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE")
-_SPSS_STAMPS = ("DATETIME", "YMDHMS")
+_STATA_EPOCH, _SPSS_EPOCH, _DAY = -3653, -141_428, 86_400_000
+"""1 January 1960 and 14 October 1582, in days from 1970; and a day in milliseconds."""
 MOST_BYTES = 1 << 29
 """Of all parts of a workbook together, uncompressed, as its directory says, beyond which no reader goes."""
 _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
@@ -110,19 +108,15 @@ def _of_parquet(path: str, columns: Sequence[Column]) -> Parts:
     texts = [column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)]
     metadata = pq.read_metadata(path)
     for position in range(metadata.num_row_groups):
-        group, sizes = metadata.row_group(position), dict.fromkeys(texts, 0)
-        for chunk in map(group.column, range(group.num_columns)):
-            if chunk.path_in_schema in sizes and chunk.physical_type == "BYTE_ARRAY":
-                sizes[chunk.path_in_schema] += chunk.total_uncompressed_size
-        # If the average text of a row takes fewer bytes than a reference, it is stored in a dictionary.
-        repeated = [name for name, size in sizes.items() if 0 < size < 8 * group.num_rows]
-        written_out = {name: size for name, size in sizes.items() if size and name not in repeated}
+        group = metadata.row_group(position)
+        chunks = [each for each in map(group.column, range(group.num_columns)) if each.path_in_schema in texts]
+        sizes = {
+            each.path_in_schema: each.total_uncompressed_size for each in chunks if each.physical_type == "BYTE_ARRAY"
+        }
         # 256 KiB if all rows were equally long; a small number, because they are not.
-        batch_rows = group.num_rows * (1 << 18) // max(1, sum(written_out.values()))
-        batch_rows = max(1, min(BATCH_ROWS, batch_rows))
-        for name in written_out:
-            if _longest_repeated(path, metadata, position, name) * batch_rows > arrow.PIECE_BYTES:
-                repeated.append(name)
+        batch_rows = max(1, min(BATCH_ROWS, group.num_rows * (1 << 18) // max(1, sum(sizes.values()))))
+        most = arrow.PIECE_BYTES // batch_rows
+        repeated = [name for name in sizes if _longest_repeated(path, metadata, position, name) > most]
         with _parquet(path, metadata, repeated) as file:
             for batch in file.iter_batches(batch_size=batch_rows, row_groups=[position], columns=names):
                 yield batch, batch.num_rows / metadata.num_rows
@@ -152,12 +146,11 @@ def _statistics(path: str, **how: Any) -> tuple[Any, Any]:
 def _type_of(name: str, about: Any) -> Any:
     """The Arrow type of a variable, as the file describes it."""
     written = str(about.original_variable_types[name])
-    word = written.upper().rstrip("0123456789.")
     if about.readstat_variable_types[name] == "string":
         return pa.large_string()
-    if word in _SPSS_DATES or written.upper().startswith(("%TD", "%D", "%-TD", "%-D")):
+    if re.match(r"%-?t?d|[AESJ]?DATE[0-9.]*$", written, re.IGNORECASE):
         return pa.date32()
-    return pa.timestamp("ms") if word in _SPSS_STAMPS or written.startswith(("%tc", "%-tc")) else pa.float64()
+    return pa.timestamp("ms") if re.match(r"%-?tc|(DATETIME|YMDHMS)[0-9.]*$", written) else pa.float64()
 
 
 def _of_statistics(file: File, names: Sequence[str]) -> Parts:
@@ -188,16 +181,12 @@ def _in_arrow(cells: list[Any], type_: Any, encoding: str, path: str) -> Array:
     numbers = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
     if pa.types.is_floating(type_):
         return pa.array(numbers, mask=np.isnan(numbers))
-    in_a_day, epoch = (1, _STATA_EPOCH) if _ending(path) == ".dta" else (_DAY, _SPSS_EPOCH)
-    if pa.types.is_date(type_):
-        return _whole(numbers / in_a_day + epoch, 2.0**31 - 1).cast(pa.int32(), safe=False).cast(type_)
-    return _whole(numbers * (1 if _ending(path) == ".dta" else 1000) + epoch * _DAY * 1000, EXACT).cast(type_)
-
-
-def _whole(numbers: Any, largest: float) -> Array:
-    """Numbers rounded down, as 64-bit whole numbers; null where they are too large."""
-    known = np.abs(numbers) < largest  # false for NaN
-    return pa.array(np.where(known, np.floor(numbers), 0).astype(np.int64), mask=~known)
+    # Stata counts days or milliseconds, SPSS seconds.
+    of_stata, unit = _ending(path) == ".dta", _DAY if pa.types.is_date(type_) else 1
+    moments = numbers * (unit if of_stata else 1000) + (_STATA_EPOCH if of_stata else _SPSS_EPOCH) * _DAY
+    known = np.abs(moments) < EXACT  # false for NaN
+    moments = pa.array(np.where(known, np.floor(moments), 0).astype(np.int64), mask=~known)
+    return moments.cast(pa.timestamp("ms")).cast(type_, safe=False)
 
 
 def _of_sheet(file: File, columns: Sequence[Column]) -> Batches:
@@ -205,10 +194,9 @@ def _of_sheet(file: File, columns: Sequence[Column]) -> Batches:
     with _sheet(file) as (names, cells):
         if tuple(names) != tuple(column.name for column in file.columns):
             raise EOFError
-        while block := list(islice(cells, 1 << 12)):
-            filled = [row for row in block if any(cell.value is not None for cell in row.values())]
-            places = {column: names[column.name] for column in columns}
-            texts = {each: [_text(row[at]) if at in row else None for row in filled] for each, at in places.items()}
+        places, filled = {column: names[column.name] for column in columns}, filter(None, cells)
+        while block := list(islice(filled, 1 << 12)):
+            texts = {each: [_text(row[at]) if at in row else None for row in block] for each, at in places.items()}
             yield {column: arrow.text_array(found) for column, found in texts.items()}
 
 
@@ -257,7 +245,7 @@ def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
 
 
 def _rows_of(book: Any, sheet: Any) -> Iterator[tuple[int, Row]]:
-    """The rows of a sheet that have cells, with their numbers.
+    """The rows of a sheet that have cells, with their numbers: all cells that hold something.
 
     openpyxl's own loop goes through all rows that are missing, warns of what stands beside the rows, or stops there.
     """
@@ -268,7 +256,8 @@ def _rows_of(book: Any, sheet: Any) -> Iterator[tuple[int, Row]]:
         for element in (each for _, each in library.iterparse(source) if each.tag == library.ROW_TAG):
             number, cells = parser.parse_row(element)
             element.clear()
-            yield number, {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in cells}
+            held = (cell for cell in cells if cell["value"] is not None)
+            yield number, {cell["column"] - 1: cells_of.ReadOnlyCell(sheet, **cell) for cell in held}
 
 
 def _cell(read: Callable[[Any], Any], element: Any) -> Any:
@@ -280,13 +269,13 @@ def _cell(read: Callable[[Any], Any], element: Any) -> Any:
 
 
 def _text(cell: Any) -> str | None:
-    """The text of a cell's value; None for nothing, for errors, and for what cannot be converted."""
+    """The text of a cell's value; None for errors, and for what cannot be converted."""
     with suppress(*_UNCONVERTED):
         value = cell.value
-        if value is None or cell.data_type == "e":
+        if cell.data_type == "e":
             return None
         if isinstance(value, bool):
-            return "true" if value else "false"
+            return str(value).lower()
         if isinstance(value, int | float) and value >= 1 and _shows_dates(cell.number_format):
             with suppress(*_UNCONVERTED):  # there may be no such date
                 found = import_module("openpyxl.utils.datetime").from_excel(value, cell.parent.parent.epoch)
