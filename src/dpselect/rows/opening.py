@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dpselect import errors
 from dpselect.checks import did_you_mean
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
-from dpselect.rows.columns import LINE, Column, Holds, TranslatedErrors, candidate_kinds, cut_off
+from dpselect.rows.columns import LINE, Column, Holds, candidate_kinds, cut_off
 from dpselect.rows.duckdb import Embedded
 from dpselect.rows.files import FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
@@ -130,8 +130,8 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     is private, and no check can tell such a table from a public one.
 
     Args:
-        source: a *public* file or frame, in any form that `dpselect.Dataset` takes without a `Format`; or a PySpark
-            data frame, whose column is fetched.
+        source: a *public* file or frame, in any form that `dpselect.Dataset` takes without a `Format`; of Spark
+            ``frame.toArrow()``.
         column: name of the column.
         kind: how to read a column without a type, as in a CSV file: ``"integer"``, ``"number"``, ``"text"``,
             ``"date"`` or ``"boolean"``, or a word of a certificate, such as ``"whole numbers"``. By default whole
@@ -148,8 +148,16 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     """
     wanted = None if kind is None else candidate_kind(kind)
     try:
-        held = _opened(source, column)
-        named = held.columns[_place([each.name for each in held.columns], column)]
+        held = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
+        if held is None:
+            hint = "Candidates are public: never read them from the table that is asked."
+            raise InvalidCandidatesError("source", source, "the path of a file, or a frame", hint)
+        named = next((each for each in held.columns if each.name == column), None)
+        if named is None:
+            # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
+            near = did_you_mean(column, [each.name for each in held.columns])
+            expected = f"the name of a column, one of {len(held.columns)}"
+            raise InvalidCandidatesError("column", typed(column), expected, near)
         is_untyped = named.holds is Holds.ANYTHING
         if not is_untyped and not candidate_kinds(named):
             expected = "a column of whole numbers, numbers, text, dates or booleans"
@@ -177,20 +185,6 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     return list(members)
 
 
-def _opened(source: Any, column: str) -> Source:
-    if type(source).__module__.startswith("pyspark."):
-        renamed = source.toDF(*map(str, range(len(source.columns))))  # a dot in a name would select a nested column
-        unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), "a frame that can be read to its end")
-        place = _place(source.columns, column)
-        with TranslatedErrors(lambda _: unread):
-            source = renamed.select(str(place)).toArrow().rename_columns([column])
-    found = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
-    if found is None:
-        hint = "Candidates are public: never read them from the table that is asked."
-        raise InvalidCandidatesError("source", source, "the path of a file, or a frame", hint)
-    return found
-
-
 def _rows_of_values(held: Source, named: Column) -> dict[Any, int]:
     """The first line or row with each value, by its number; of None: of those that have none."""
     left_out, found = list[int](), dict[Any, int]()
@@ -201,12 +195,3 @@ def _rows_of_values(held: Source, named: Column) -> dict[Any, int]:
     if left_out:
         found[None] = min(*left_out, found.get(None, left_out[0]))
     return found
-
-
-def _place(names: Sequence[object], column: str) -> int:
-    if not isinstance(cast(object, column), str) or list(names).count(column) != 1:
-        # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
-        are = "is 1" if len(names) == 1 else f"are {len(names)}"
-        expected = f"the name of one of the columns, of which there {are}"
-        raise InvalidCandidatesError("column", typed(column), expected, did_you_mean(column, names))
-    return names.index(column)
