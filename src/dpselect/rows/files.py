@@ -27,10 +27,9 @@ from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
 from dpselect.rows.lines import COMPRESSIONS, File, blocks_of, first_bytes
 from dpselect.rows.scan import Source
 
-_NUMBERS = ("thousands", "strip", "date_format", "as_date")
-_TEXT = ("ignore_case", "trim")
-_OF_TYPES = (*_TEXT, "as_date")
-_OF_OBJECTS = (*_NUMBERS, *_TEXT)
+OF_TYPES = ("ignore_case", "trim", "as_date")
+"""The words of a format that fit columns with types."""
+_OF_OBJECTS = ("thousands", "strip", "date_format", *OF_TYPES)
 _OF_SHEETS = ("sheet", "header_row", *_OF_OBJECTS)
 _OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("sheet", "header_row"))
 
@@ -40,17 +39,17 @@ class FileKind(Enum):
 
     CSV = (".csv .txt", "lines", b"", "a CSV file", _OF_LINES, "CSV files")
     TAB_SEPARATED = (".tsv .tab", "lines", b"", "a file of tab-separated values", _OF_LINES, "tab-separated values")
-    PARQUET = (".parquet", "library_files", b"PAR1", "a Parquet file", _OF_TYPES, "Parquet files")
-    ARROW = (".arrow .feather .ipc", "library_files", b"ARROW1", "an Arrow file", _OF_TYPES, "Arrow files")
-    ORC = (".orc", "library_files", b"ORC", "an ORC file", _OF_TYPES, "ORC files")
+    PARQUET = (".parquet", "library_files", b"PAR1", "a Parquet file", OF_TYPES, "Parquet files")
+    ARROW = (".arrow .feather .ipc", "library_files", b"ARROW1", "an Arrow file", OF_TYPES, "Arrow files")
+    ORC = (".orc", "library_files", b"ORC", "an ORC file", OF_TYPES, "ORC files")
     EXCEL = (".xlsx", "library_files", b"PK\x03\x04", "an Excel workbook", _OF_SHEETS, "Excel files")
-    STATA = (".dta", "library_files", b"", "a Stata file", _OF_TYPES, "Stata files")
-    SPSS = (".sav .zsav", "library_files", b"", "an SPSS file", _OF_TYPES, "SPSS files")
+    STATA = (".dta", "library_files", b"", "a Stata file", OF_TYPES, "Stata files")
+    SPSS = (".sav .zsav", "library_files", b"", "an SPSS file", OF_TYPES, "SPSS files")
     JSON_LINES = (".jsonl .ndjson", "json_lines", b"", "a file of JSON lines", _OF_OBJECTS, "files of JSON lines")
 
     def __init__(self, endings: str, reader: str, start: bytes, one: str, words: tuple[str, ...], many: str) -> None:
         self.endings, self.signature, self.called, self.words = endings.split(), start, one, words
-        self.has_types, self.has_cells = words is _OF_TYPES, words is _OF_LINES
+        self.has_types, self.has_cells = words is OF_TYPES, words is _OF_LINES
         self.has_lines = words in (_OF_LINES, _OF_OBJECTS)
         self.many = f"{many}, whose columns have types" if self.has_types else many
         self._reader = reader
@@ -203,10 +202,11 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
     parts = dict[object, tuple[str, tuple[tuple[str, str | None], ...]]]()
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(folders) if is_divided else []
-        levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
-        above = {_identity(os.path.join(folder, *levels[:depth])) for depth in range(len(levels) + 1)}
-        if any(_identity(os.path.join(inside, each)) in above for each in folders):
+        here = Path(inside)
+        above = {_identity(str(each)) for each in (here, *here.parents)}
+        if any(_identity(str(here / each)) in above for each in folders):
             raise refused("a folder without links that lead back into it")
+        levels = here.relative_to(folder).parts
         found = [each for each in map(_PARTITION.fullmatch, levels) if each]
         values = tuple((unquote(each[1]), None if each[2] == _MISSING else unquote(each[2])) for each in found)
         for name in sorted(name for name in names if not name.startswith((".", "_"))):
@@ -300,9 +300,8 @@ class FileSource(Source):
             raise refused("columns with different names", hint)
         about: dict[str, Any] = {"listed": kind.has_types}  # else the names in the first line may be a person's row
         about |= {"has_header": kind is not FileKind.JSON_LINES, "has_lines": kind.has_lines, "size": size}
-        if kind is FileKind.PARQUET:
-            about["parquet"] = tuple((file.path, file.schema) for file in files)
-        return cls(shown, columns, tuple(files), kind, **about)
+        parquet = tuple((file.path, file.schema) for file in files if kind is FileKind.PARQUET)
+        return cls(shown, columns, tuple(files), kind, parquet=parquet, **about)
 
     def place(self, row: int) -> str:
         """See `Source`. Rows of a workbook have no place: those that are blank are not counted."""

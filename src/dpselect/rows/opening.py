@@ -16,7 +16,7 @@ from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidPar
 from dpselect.formats import Format
 from dpselect.rows.columns import LINE, Column, Holds, candidate_kinds, cut_off
 from dpselect.rows.duckdb import Embedded
-from dpselect.rows.files import FileSource, paths_of
+from dpselect.rows.files import OF_TYPES, FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
 from dpselect.rows.scan import Source
 from dpselect.rows.statements import Engine
@@ -60,7 +60,7 @@ def open_table(
             hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
             raise InvalidDataError("source", Shown(describe(source)), expected, hint)
         if format is not None and not isinstance(found, FileSource):
-            format.check(("ignore_case", "trim", "as_date"), "frames, whose columns have types")
+            format.check(OF_TYPES, "frames, whose columns have types")
         opened = Embedded(found, memory_limit, format)
     return opened
 
