@@ -297,7 +297,7 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
             number = dialect.cast(number, dialect.types[CandidateKind.NUMBER])
             return f"CASE WHEN ({day}) IS NOT NULL THEN {number} END"  # else null becomes the first day
         case Number():
-            return _number(cell, holds, dialect)
+            return _read(cell, holds, CandidateKind.NUMBER, dialect)
         case Within(_, lower, upper):
             ends = [(sign, end) for sign, end in ((">=", lower), ("<=", upper)) if end is not None]
             inside = (_compared(cell, holds, *end, dialect) for end in ends)
@@ -308,7 +308,7 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
             clipped = f"CASE WHEN {cell} < {lower} THEN {lower} WHEN {cell} > {upper} THEN {upper} ELSE {cell} END"
             return dialect.cast(clipped, dialect.amount)
         case Amount(_, scale, lower, upper):
-            number = _number(cell, holds, dialect)
+            number = _read(cell, holds, CandidateKind.NUMBER, dialect)
             nearest = dialect.half_even.format(dialect.product(f"({number})", float(scale)))
             low, high = dialect.double(float(lower)), dialect.double(float(upper))
             clipped = dialect.cast(f"GREATEST({low}, LEAST({high}, {nearest}))", dialect.amount)
@@ -332,19 +332,36 @@ def unit_rule(column: Column, cell: str, dialect: Dialect) -> tuple[str, str]:
 
 
 def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
-    type_ = dialect.types[kind]
-    if kind is CandidateKind.TEXT:
-        return dialect.text(cell)
-    if kind is CandidateKind.NUMBER:
-        # No negative zero: an engine may not find it in a list that contains zero.
-        return f"({_number(cell, holds, dialect)}) + {dialect.double(0.0)}"
-    if holds is Holds.ANYTHING:
-        return _from_text(cell, kind, dialect)
-    if kind is CandidateKind.INTEGER and holds in _FLOATS:
-        return dialect.whole_double(_double(cell, holds, dialect))
-    if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
-        return dialect.whole_decimal(cell)
-    return dialect.cast(cell, type_)
+    value = _read(cell, holds, kind, dialect)
+    # No negative zero: an engine may not find it in a list that contains zero.
+    return f"({value}) + {dialect.double(0.0)}" if kind is CandidateKind.NUMBER else value
+
+
+def _read(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+    """A cell as a value of a kind, of numbers as the nearest double; null if it is none."""
+    match kind, holds:
+        case CandidateKind.TEXT, _:
+            return dialect.text(cell)
+        case CandidateKind.BOOLEAN, Holds.ANYTHING:
+            word = f"LOWER(TRIM(BOTH '{BLANKS}' FROM {cell}))"
+            return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
+        case _, Holds.ANYTHING:
+            return dialect.cast(dialect.written(cell, kind), dialect.types[kind])
+        case CandidateKind.INTEGER, Holds.FLOATS | Holds.SHORT_FLOATS:
+            return dialect.whole_double(_double(cell, holds, dialect))
+        case CandidateKind.INTEGER, Holds.DECIMALS:
+            return dialect.whole_decimal(cell)
+        case CandidateKind.NUMBER, Holds.FLOATS | Holds.SHORT_FLOATS:
+            number = _double(cell, holds, dialect)
+            return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END"
+        case CandidateKind.NUMBER, Holds.DECIMALS:
+            return dialect.nearest_double(cell)
+        case _:
+            return dialect.cast(cell, dialect.types[kind])
+
+
+def _double(cell: str, holds: Holds, dialect: Dialect) -> str:
+    return cell if holds is Holds.FLOATS else dialect.cast(cell, dialect.types[CandidateKind.NUMBER])
 
 
 def _part(value: str, kind: CandidateKind, dialect: Dialect) -> str:
@@ -371,36 +388,14 @@ def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str
     return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} END"
 
 
-def _number(cell: str, holds: Holds, dialect: Dialect) -> str:
-    if holds is Holds.ANYTHING:
-        return _from_text(cell, CandidateKind.NUMBER, dialect)
-    number = _double(cell, holds, dialect)
-    return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END" if holds in _FLOATS else number
-
-
 def _compared(cell: str, holds: Holds, sign: str, end: int | float, dialect: Dialect) -> str:
     """Whether the number in the cell is ``>=`` or ``<=`` the end, which the `sign` says."""
     up = sign == ">="
     nearest = float(end)
     if nearest < end if up else nearest > end:  # no double in between
         nearest = math.nextafter(nearest, math.inf if up else -math.inf)
-    by_double = f"({_number(cell, holds, dialect)}) {sign} {dialect.double(nearest)}"
+    by_double = f"({_read(cell, holds, CandidateKind.NUMBER, dialect)}) {sign} {dialect.double(nearest)}"
     if holds in _FLOATS or not EXACT <= abs(end) < 10**MOST_DIGITS:
         return by_double
     written = dialect.written(cell, CandidateKind.NUMBER) if holds is Holds.ANYTHING else cell
     return f"COALESCE({dialect.compared(written, sign, int(end))}, {by_double})"
-
-
-def _double(cell: str, holds: Holds, dialect: Dialect) -> str:
-    if holds is Holds.FLOATS:
-        return cell
-    if holds is Holds.DECIMALS:
-        return dialect.nearest_double(cell)
-    return dialect.cast(cell, dialect.types[CandidateKind.NUMBER])
-
-
-def _from_text(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
-    if kind is CandidateKind.BOOLEAN:
-        word = f"LOWER(TRIM(BOTH '{BLANKS}' FROM {cell}))"
-        return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
-    return dialect.cast(dialect.written(cell, kind), dialect.types[kind])
