@@ -13,7 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -26,7 +26,7 @@ from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import DELIMITER_WORDS, Format
 from dpselect.rows import arrow
 from dpselect.rows.arrow import Advance, Array, Batches, Skipped, ignored, pa, pc
-from dpselect.rows.columns import LINE, Column, Holds, TranslatedErrors
+from dpselect.rows.columns import LINE, Column, Holds
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """Ends of the names of compressed text files, and what each is called."""
@@ -35,7 +35,6 @@ LONGEST_LINE = 1 << 20
 """Bytes of a line in UTF-8, without its line break; longer ones are left out."""
 BLOCK, START = 1 << 22, 1 << 16
 """Bytes that are read at a time, and first; of what is compressed a quarter, so that Ctrl-C is heard as soon."""
-_MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 _A_FILE, _PLAIN = Shown("<file>"), Format()
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
@@ -92,11 +91,10 @@ def opened(file: File, advance: Advance = ignored) -> Generator[bytes]:
         text: Iterator[bytes] = blocks
         if encoding == "utf-16":
             start = first_bytes(blocks, 2)
-            known = [name for name, mark in _MARKS.items() if start.startswith(mark)]
-            if not known:
-                hint = f"Without one give the encoding {' or '.join(map(repr, _MARKS))}."
+            if not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                hint = "Without one give the encoding 'utf-16-le' or 'utf-16-be'."
                 raise InvalidDataError("source", file.shown, "UTF-16 with a byte order mark, as the format says", hint)
-            (encoding,), text = known, chain([start[2:]], blocks)
+            text = chain([start], blocks)
         text = text if encoding == "utf-8" else _transcoded(text, encoding)
         yield first_bytes(text, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         yield from text
@@ -113,7 +111,7 @@ def first_bytes(blocks: Iterator[bytes], number: int) -> bytes:
 def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     """One block after another; what is left of a character waits for the next block."""
     # Undefined bytes go through as they are: all of them are continuation bytes of UTF-8 without a beginning.
-    errors = "surrogatepass" if encoding in _MARKS else "surrogateescape"
+    errors = "surrogatepass" if encoding.startswith("utf-16") else "surrogateescape"
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     yield from filter(None, (decoder.decode(block).encode("utf-8", errors) for block in blocks))
     if decoder.getstate()[0]:  # of a file that is cut off within a unit, or within a pair of them
@@ -185,15 +183,16 @@ def described(file: File) -> File:
         which = "be" if content[:1] == b"\0" else "le"
         hint = f"If it is UTF-16 without a byte order mark, declare the format: `encoding='utf-16-{which}'`."
         raise refused("a text file with line breaks of the form \\n or \\r\\n", hint if b"\0" in content else "")
-    separated, encoding = f"separated by {_CALLED.get(delimiter, repr(delimiter))}", declared.encoding.upper()
-    which, line_breaks = f"line {above + 1}" if above else "a first line", "" if quoted else _LINE_BREAKS
+    line_breaks, header, names = "" if quoted else _LINE_BREAKS, arrow.decoded(content), list[str]()
+    hint = _ENCODING if header is None else line_breaks
+    with suppress(csv.Error):
+        (names,) = csv.reader([header or ""], delimiter=delimiter, strict=True)
+        hint = hint if header is None else _MORE.format(above) if above else _TITLES
     other = _other_delimiter(content, delimiter, line_breaks)
-    hint = other or (_ENCODING if arrow.decoded(content) is None else line_breaks)
-    expected = f"{which} in {encoding} with the names of the columns, {separated}"
-    with TranslatedErrors(lambda _: refused(expected, hint), csv.Error, ValueError):
-        (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if not any(names) or (len(names) == 1 and other):
-        raise refused(f"the names of columns, {separated}", other or (_MORE.format(above) if above else _TITLES))
+        which, separator = f"line {above + 1}" if above else "a first line", _CALLED.get(delimiter, repr(delimiter))
+        expected = f"{which} in {declared.encoding.upper()} with the names of columns, separated by {separator}"
+        raise refused(expected, other or hint)
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
