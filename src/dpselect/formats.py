@@ -152,24 +152,19 @@ def date_pattern(date_format: object) -> str:
 
     Raises:
         InvalidParameterError: an unknown word, or not exactly one year, one month and one day.
-
-    >>> date_pattern("%d.%m.%y")
-    '(?P<day>[0-9]{1,2})\\\\.(?P<month>[0-9]{1,2})\\\\.(?P<year>[0-9]{2})'
     """
     text = _text("date_format", date_format)
     hint = "Other words are not read; `as_date=True` leaves out a time of day behind the date."
     if sorted(_DATE_WORDS.get(word, "?") for word in re.findall("%(.?)", text)) != ["day", "month", "year"]:
         expected = "one year (%Y or %y), one month (%m or %b) and one day (%d), such as '%d.%m.%Y'"
         raise InvalidParameterError("date_format", Shown(repr(text)), expected, hint)
-    pieces = re.split("%(.)", text)  # literal, word, literal, word, literal, word, literal
-    made = re.escape(pieces[0])
-    for at in range(1, len(pieces), 2):
-        word, after = pieces[at], pieces[at + 1]
-        beside = (at > 1 and not pieces[at - 1]) or (not after and at + 2 < len(pieces))
-        digits = "[0-9]{2}" if beside else "[0-9]{1,2}"
-        found = {"b": f"(?i:{'|'.join(MONTHS)})", "Y": "[0-9]{4}", "y": "[0-9]{2}"}.get(word, digits)
-        made += f"(?P<{_DATE_WORDS[word]}>{found})" + re.escape(after)
-    return made
+
+    def side_by_side(words: re.Match[str]) -> str:
+        digits = "[0-9]{1,2}" if len(words[0]) == 2 else "[0-9]{2}"
+        others = {"b": f"(?i:{'|'.join(MONTHS)})", "Y": "[0-9]{4}", "y": "[0-9]{2}"}
+        return "".join(f"(?P<{_DATE_WORDS[word]}>{others.get(word, digits)})" for word in words[0][1::2])
+
+    return re.sub("(?:%.)+", side_by_side, re.escape(text))
 
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

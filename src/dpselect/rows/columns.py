@@ -108,10 +108,8 @@ def check_names(names: Sequence[object], *, shown: str, capitals_count: bool = T
     texts = [name for name in names if isinstance(name, str)]
     if len(texts) < len(names):
         raise InvalidDataError("source", Shown(shown), "columns whose names are text", "Rename the others first.")
-    if len(set(texts)) < len(texts):
-        raise InvalidDataError("source", Shown(shown), "columns with different names", "Two of them have the same.")
-    if not capitals_count and len({name.casefold() for name in texts}) < len(texts):
-        hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
+    if len({name if capitals_count else name.casefold() for name in texts}) < len(texts):
+        hint = "Two of them have the same" + ("." if capitals_count else ", as capitals do not count here.")
         raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
 
 
@@ -213,13 +211,6 @@ class TranslatedErrors:
     What to raise, `say` makes of the error that was caught. Errors of this package, Ctrl-C and the like pass through,
     but without the frames of the block and without the errors being handled there. If `kinds` of errors are given,
     others pass through, too; if not, a bug in this package is reported as a `FaultError`.
-
-    >>> try:
-    ...     with TranslatedErrors(lambda error: SelectionError("The table could not be read.")):
-    ...         int("somebody's secret")
-    ... except SelectionError as error:
-    ...     print(error, error.__cause__, error.__context__)
-    The table could not be read. None None
     """
 
     __slots__ = ("_kinds", "_say")
