@@ -78,15 +78,15 @@ def test_copies_are_other_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_a_list_that_names_one_file_twice_is_refused(
-    link: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_that_names_one_file_twice(link: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name, through a link, or by a glob."""
     monkeypatch.chdir(tmp_path)
     file = KINDS["csv"](tmp_path)
     LINKS[link](tmp_path / "again.csv", file)
-    for again in ("./rows.csv", str(file), "again.csv", f"{tmp_path}/../{tmp_path.name}/rows.csv"):
-        with pytest.raises(InvalidDataError, match="Two of them are the same file"):
-            total(["rows.csv", again])
+    for again in ("./rows.csv", str(file), "again.csv", f"{tmp_path}/../{tmp_path.name}/rows.csv", "*.csv"):
+        assert total(["rows.csv", again]) == 1000
+    (tmp_path / "copy.csv").write_bytes(file.read_bytes())
+    assert total(["rows.csv", "*.csv"]) == 2000
 
 
 def test_folders_of_partitions_that_are_links(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from dpselect.formats import Format
 from dpselect.rows import lines
 from dpselect.rows.arrow import Advance, Batches, Skipped, ignored, pa
 from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
-from dpselect.rows.lines import COMPRESSIONS, File, blocks_of, first_bytes
+from dpselect.rows.lines import COMPRESSIONS, Above, File, blocks_of, first_bytes
 from dpselect.rows.scan import Source
 
 OF_TYPES = ("ignore_case", "trim", "as_date")
@@ -150,25 +150,23 @@ def paths_of(source: object) -> Sequence[str | Path] | None:
 
 
 def found(source: object) -> tuple[str, tuple[File, ...]]:
-    """The files that `source` names, and what errors and ``repr`` call them together."""
-    paths, text = paths_of(source), str(source)
-    if paths and not isinstance(source, str | Path):
-        for path in map(str, paths):
-            if "\0" in path or not os.path.isfile(path):
-                hint = "Globs are given by themselves."
-                raise InvalidDataError("source", _quoted(path), "existing files in a list of files", hint)
-        if len({_identity(str(path)) for path in paths}) < len(paths):
-            hint = "Two of them are the same file, whose rows would count twice."
-            raise InvalidDataError("source", Shown(f"<{len(paths)} files>"), "different files", hint)
-        return f"<{len(paths)} files>", tuple(File(path, Shown(repr(path))) for path in map(str, paths))
-    if not paths or not text or "\0" in text:
+    """The files that `source` names, each once, and what errors and ``repr`` call them together."""
+    paths, files = [*map(str, paths_of(source) or ())], dict[object, File]()
+    if not all(paths) or not paths or "\0" in "".join(paths):
         raise InvalidDataError("source", source, "the path of a file, a list of paths, or a glob")
-    parts = _in_folder(text) if os.path.isdir(text) else dict.fromkeys(_matching_files(text), ())
-    files = list[File]()
-    for path, above in parts.items():
-        which = f" (file {len(files) + 1} of {len(parts)} in sorted order)" if len(parts) > 1 else ""
-        files.append(File(path, Shown(f"{text!r}{which}"), above))
-    return repr(text), tuple(files)
+    for path in paths:
+        parts = _in_folder(path) if os.path.isdir(path) else [(each, ()) for each in _matching_files(path)]
+        for at, (part, above) in enumerate(parts, start=1):
+            which = f" (file {at} of {len(parts)} in sorted order)" if len(parts) > 1 else ""
+            file = File(part, Shown(f"{path!r}{which}"), above)
+            if files.setdefault(_identity(part), file).above != above:
+                expected = "folders that give each file one value in each column"
+                raise InvalidDataError("source", file.shown, expected, "Links lead to one file from two folders.")
+    shown = repr(paths[0]) if isinstance(source, str | Path) else f"<{len(files)} files>"
+    if len({tuple(column for column, _ in file.above) for file in files.values()}) > 1:
+        expected = "folders that name the same columns, in the same order, for every file"
+        raise InvalidDataError("source", Shown(shown), expected)
+    return shown, tuple(files.values())
 
 
 def _quoted(path: str) -> Shown:
@@ -186,7 +184,7 @@ def _identity(path: str) -> object:
     return (about.st_dev, about.st_ino) if about.st_ino else os.path.realpath(path)  # some systems have no numbers
 
 
-def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
+def _in_folder(folder: str) -> list[tuple[str, Above]]:
     """All files in folders such as ``year=2026/month=11``, or links to them; or those that Spark wrote to its end.
 
     Any other folder is refused. Spark leaves empty files beside others.
@@ -199,7 +197,7 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
         globs = [os.path.join(folder, f"*{ending}") for ending in ENDINGS if any(Path(folder).glob(f"*{ending}"))]
         hint = f"For all files in it give {' or '.join(map(repr, globs))}." if globs else _NO_FILES
         raise refused("a file, not a folder", hint)
-    parts = dict[object, tuple[str, tuple[tuple[str, str | None], ...]]]()
+    parts = list[tuple[str, Above]]()
     for inside, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(folders) if is_divided else []
         here = Path(inside)
@@ -214,27 +212,19 @@ def _in_folder(folder: str) -> dict[str, tuple[tuple[str, str | None], ...]]:
                 expected = "a folder in which all files are in folders such as year=2026/month=11"
                 raise refused(expected, "One file is in another place.")
             path = os.path.join(inside, name)
-            if is_done and not os.path.getsize(path):
-                continue
-            if parts.setdefault(_identity(path), (path, values))[1] != values:
-                expected = "folders that give each file one value in each column"
-                raise refused(expected, "Links lead to one file from two folders.")
+            if not is_done or os.path.getsize(path):
+                parts.append((path, values))
     if not parts:
         raise refused("a folder with files in it", _NO_FILES)
-    if len({tuple(column for column, _ in values) for _, values in parts.values()}) > 1:
-        raise refused("folders that name the same columns, in the same order, for every file")
-    return dict(parts.values())
+    return parts
 
 
 def _matching_files(source: str) -> list[str]:
     if os.path.isfile(source):
         return [source]
     if "://" not in source and any(wildcard in source for wildcard in "*?["):
-        files = dict[object, str]()
-        for path in sorted(filter(os.path.isfile, glob.iglob(source, recursive=True))):
-            files.setdefault(_identity(path), path)
-        if files:
-            return [*files.values()]
+        if files := sorted(filter(os.path.isfile, glob.iglob(source, recursive=True))):
+            return files
         raise InvalidDataError("source", _quoted(source), "a glob that matches at least one file")
     hint = ""
     if "://" in source:

@@ -35,6 +35,8 @@ LONGEST_LINE = 1 << 20
 """Bytes of a line in UTF-8, without its line break; longer ones are left out."""
 BLOCK, START = 1 << 22, 1 << 16
 """Bytes that are read at a time, and first; of what is compressed a quarter, so that Ctrl-C is heard as soon."""
+Above = tuple[tuple[str, str | None], ...]
+"""The columns that folders name, and their values for all rows of a file in them."""
 _A_FILE, _PLAIN = Shown("<file>"), Format()
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
@@ -51,7 +53,7 @@ class File:
 
     Attributes:
         path, shown: where it is, and what errors call it: a name that only a glob or a folder holds may be a person's.
-        above: the columns that folders name, and their values for all its rows.
+        above: what the folders above it say.
         declared: how its cells are written.
         before: how many lines of other files are counted before its first.
         columns: all that stand in it.
@@ -60,7 +62,7 @@ class File:
 
     path: str
     shown: Shown = _A_FILE
-    above: tuple[tuple[str, str | None], ...] = ()
+    above: Above = ()
     declared: Format = _PLAIN
     before: int = 0
     columns: tuple[Column, ...] = ()
