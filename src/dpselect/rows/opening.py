@@ -14,7 +14,7 @@ from dpselect import errors
 from dpselect.checks import did_you_mean
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
-from dpselect.rows.columns import LINE, Column, Holds, candidate_kinds, cut_off
+from dpselect.rows.columns import LINE, Holds, candidate_kinds, cut_off
 from dpselect.rows.duckdb import Embedded
 from dpselect.rows.files import OF_TYPES, FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
@@ -47,22 +47,20 @@ def open_table(
             return PostgresTable(str(source), _checked_name(table))
         from dpselect.rows.spark import SparkFrame
 
-        opened: Engine = SparkFrame(source)
-    else:
-        with cut_off:
-            if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not inside it
-                found: Source | None = of_delta(str(source))
-            else:
-                found = frame_source(source) if paths_of(source) is None else FileSource.at(source, format)
-        if found is None:
-            expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
-            is_connection = library in ("psycopg", "psycopg2", "sqlalchemy")
-            hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
-            raise InvalidDataError("source", Shown(describe(source)), expected, hint)
-        if format is not None and not isinstance(found, FileSource):
-            format.check(OF_TYPES, "frames, whose columns have types")
-        opened = Embedded(found, memory_limit, format)
-    return opened
+        return SparkFrame(source)
+    with cut_off:
+        if isinstance(source, str | Path) and os.path.isdir(os.path.join(source, "_delta_log")):  # not inside it
+            found: Source | None = of_delta(str(source))
+        else:
+            found = frame_source(source) if paths_of(source) is None else FileSource.at(source, format)
+    if found is None:
+        expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
+        is_connection = library in ("psycopg", "psycopg2", "sqlalchemy")
+        hint = "Of a connection or an engine of SQLAlchemy, give the URL." if is_connection else ""
+        raise InvalidDataError("source", Shown(describe(source)), expected, hint)
+    if format is not None and not isinstance(found, FileSource):
+        format.check(OF_TYPES, "frames, whose columns have types")
+    return Embedded(found, memory_limit, format)
 
 
 def _checked_name(table: object) -> str:
@@ -165,11 +163,16 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         if not is_untyped and wanted is not None:
             expected = "None where the column has a type of its own"
             raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), expected)
-        rows = _rows_of_values(held, named)
+        missing, rows = list[int](), dict[Any, int]()  # lines or rows by their numbers; of a value the first
+        for read in held.numbered([named, LINE], skipped=missing.extend):
+            for value, at in zip(read[named].to_pylist(), read[LINE].to_pylist(), strict=True):
+                if value is None or value != value or (is_untyped and not value.strip()):
+                    missing.append(at)
+                rows.setdefault(value, at)
     except InvalidDataError as refused:
         raise InvalidCandidatesError(refused.name, refused.got, refused.expected, refused.hint) from None
-    if None in rows:
-        got = Shown(f"<{held.place(rows[None])}>")
+    if missing:
+        got = Shown(f"<{held.place(min(missing))}>")
         raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
     convert: Callable[[Any], Any] = Decimal if named.holds is Holds.DECIMALS else lambda value: value
     if is_untyped:
@@ -183,15 +186,3 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
             got = Shown(f"<{held.place(row)}>")
             raise InvalidCandidatesError("source", got, f"{wanted} in column {column!r}") from None
     return list(members)
-
-
-def _rows_of_values(held: Source, named: Column) -> dict[Any, int]:
-    """The first line or row with each value, by its number; of None: of those that have none."""
-    left_out, found = list[int](), dict[Any, int]()
-    for read in held.numbered([named, LINE], skipped=left_out.extend):
-        for value, at in zip(read[named].to_pylist(), read[LINE].to_pylist(), strict=True):
-            is_missing = value != value or (named.holds is Holds.ANYTHING and not (value or "").strip())
-            found.setdefault(None if is_missing else value, at)
-    if left_out:
-        found[None] = min(*left_out, found.get(None, left_out[0]))
-    return found
