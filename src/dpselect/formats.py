@@ -120,7 +120,7 @@ class Format:
         allowed = tuple(allowed)
         for name, value in self.words.items():
             if name not in allowed:
-                hint = f"They take {', '.join(f'`{each}`' for each in allowed)}. " if allowed else ""
+                hint = f"Words that fit: {', '.join(f'`{each}`' for each in allowed)}. " if allowed else ""
                 hint += "What cells look like is declared for text files; otherwise convert the column, in a frame or a"
                 raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", f"{hint} view.")
 

@@ -238,9 +238,9 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("format", "said"),
     [
-        ({"delimiter": ";"}, "expected nothing for Excel files"),
-        ({"encoding": "latin-1"}, "expected nothing for Excel files"),
-        ({"decimal": ","}, "expected nothing for Excel files"),
+        ({"delimiter": ";"}, "expected nothing for an Excel workbook"),
+        ({"encoding": "latin-1"}, "expected nothing for an Excel workbook"),
+        ({"decimal": ","}, "expected nothing for an Excel workbook"),
     ],
 )
 def test_words_of_text_files_are_refused(format: dict[str, Any], said: str, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_words_of_text_files_are_refused(format: dict[str, Any], said: str, tmp_
 
 def test_a_sheet_is_only_of_a_workbook(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("unit,value\n1,7\n")
-    with pytest.raises(InvalidDataError, match="expected nothing for CSV files"):
+    with pytest.raises(InvalidDataError, match="expected nothing for a CSV file"):
         counts(tmp_path / "t.csv", [7], Format(sheet="Sales"))
     for name in ("", "x" * 32, "a\nb", 5):
         with pytest.raises(InvalidParameterError, match=r"^sheet="):

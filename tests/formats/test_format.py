@@ -127,11 +127,15 @@ def test_encodings_can_be_read_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("name", "words", "said"),
     [
-        ("t.jsonl", {"delimiter": ";"}, "delimiter=';': expected nothing for files of JSON lines. They take thous"),
-        ("t.jsonl", {"encoding": "cp1252"}, "encoding='cp1252': expected nothing for files of JSON lines."),
-        ("t.jsonl", {"decimal": ","}, "decimal=',': expected nothing for files of JSON lines."),
-        ("t.parquet", {"thousands": ","}, "expected nothing for Parquet files, whose columns have types. They take i"),
-        ("t.parquet", {"date_format": "%d.%m.%Y"}, "date_format='%d.%m.%Y': expected nothing for Parquet files"),
+        (
+            "t.jsonl",
+            {"delimiter": ";"},
+            "delimiter=';': expected nothing for a file of JSON lines. Words that fit: thous",
+        ),
+        ("t.jsonl", {"encoding": "cp1252"}, "encoding='cp1252': expected nothing for a file of JSON lines."),
+        ("t.jsonl", {"decimal": ","}, "decimal=',': expected nothing for a file of JSON lines."),
+        ("t.parquet", {"thousands": ","}, "expected nothing for a Parquet file. Words that fit: i"),
+        ("t.parquet", {"date_format": "%d.%m.%Y"}, "date_format='%d.%m.%Y': expected nothing for a Parquet file"),
     ],
 )
 def test_words_that_do_not_fit_a_file(name: str, words: dict[str, Any], said: str, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_what_cannot_be_read_is_refused_in_a_line(tmp_path: Path, monkeypatch: p
             with pytest.raises(InvalidDataError, match=r"^source=[^\n]*a(n SPSS| Stata) file that can be read"):
                 counts(path, [1])
         path.write_bytes(whole)
-        with pytest.raises(InvalidDataError, match=r"expected nothing for S.* files, whose columns have types"):
+        with pytest.raises(InvalidDataError, match=r"expected nothing for an? S.* file"):
             counts(path, [1], Format(thousands=","))
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
     with pytest.raises(MissingExtraError, match="Stata and SPSS files: this needs the extra 'stata'"):

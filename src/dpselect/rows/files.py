@@ -37,21 +37,20 @@ _OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("she
 class FileKind(Enum):
     """A kind of file: its endings, reader, first bytes, what errors call it, and the words of a format that fit it."""
 
-    CSV = (".csv .txt", "lines", b"", "a CSV file", _OF_LINES, "CSV files")
-    TAB_SEPARATED = (".tsv .tab", "lines", b"", "a file of tab-separated values", _OF_LINES, "tab-separated values")
-    PARQUET = (".parquet", "library_files", b"PAR1", "a Parquet file", OF_TYPES, "Parquet files")
-    ARROW = (".arrow .feather .ipc", "library_files", b"ARROW1", "an Arrow file", OF_TYPES, "Arrow files")
-    ORC = (".orc", "library_files", b"ORC", "an ORC file", OF_TYPES, "ORC files")
-    EXCEL = (".xlsx", "library_files", b"PK\x03\x04", "an Excel workbook", _OF_SHEETS, "Excel files")
-    STATA = (".dta", "library_files", b"", "a Stata file", OF_TYPES, "Stata files")
-    SPSS = (".sav .zsav", "library_files", b"", "an SPSS file", OF_TYPES, "SPSS files")
-    JSON_LINES = (".jsonl .ndjson", "json_lines", b"", "a file of JSON lines", _OF_OBJECTS, "files of JSON lines")
+    CSV = (".csv .txt", "lines", b"", "a CSV file", _OF_LINES)
+    TAB_SEPARATED = (".tsv .tab", "lines", b"", "a file of tab-separated values", _OF_LINES)
+    PARQUET = (".parquet", "library_files", b"PAR1", "a Parquet file", OF_TYPES)
+    ARROW = (".arrow .feather .ipc", "library_files", b"ARROW1", "an Arrow file", OF_TYPES)
+    ORC = (".orc", "library_files", b"ORC", "an ORC file", OF_TYPES)
+    EXCEL = (".xlsx", "library_files", b"PK\x03\x04", "an Excel workbook", _OF_SHEETS)
+    STATA = (".dta", "library_files", b"", "a Stata file", OF_TYPES)
+    SPSS = (".sav .zsav", "library_files", b"", "an SPSS file", OF_TYPES)
+    JSON_LINES = (".jsonl .ndjson", "json_lines", b"", "a file of JSON lines", _OF_OBJECTS)
 
-    def __init__(self, endings: str, reader: str, start: bytes, one: str, words: tuple[str, ...], many: str) -> None:
-        self.endings, self.signature, self.called, self.words = endings.split(), start, one, words
+    def __init__(self, endings: str, reader: str, start: bytes, called: str, words: tuple[str, ...]) -> None:
+        self.endings, self.signature, self.called, self.words = endings.split(), start, called, words
         self.has_types, self.has_cells = words is OF_TYPES, words is _OF_LINES
         self.has_lines = words in (_OF_LINES, _OF_OBJECTS)
-        self.many = f"{many}, whose columns have types" if self.has_types else many
         self._reader = reader
 
     @property
@@ -87,7 +86,7 @@ def kind_of(file: File, declared: Format) -> FileKind:
     if kind is None:
         hint = _HINTS.get(os.path.splitext(file.path)[1].lower(), "")
         raise refused(f"a file whose name ends in {ENDINGS_TEXT}", hint)
-    declared.check(kind.words, kind.many)
+    declared.check(kind.words, kind.called)
     with reading_file(kind, file.shown), closing(blocks_of(file.path)) as blocks:
         start = first_bytes(blocks, 6)
     if not start:
