@@ -216,18 +216,18 @@ def _sheet(file: File) -> Generator[tuple[dict[str, int], Iterator[Row]]]:
     reader.read()
     with closing(reader.wb) as book:
         book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
-        sheet, wanted, nothing = file.declared.sheet, file.declared.header_row, dict[int, Any]()
+        sheet, number = file.declared.sheet, file.declared.header_row
         visible = [each for each in book.worksheets if each.sheet_state == "visible"]
-        named = [each for each in book.worksheets if each.title == sheet]
-        if sheet is not None and not named:
+        meant = visible if sheet is None else [each for each in book.worksheets if each.title == sheet]
+        if sheet is not None and not meant:
             hint = "Capitals and blanks in the name count."
             raise InvalidDataError("sheet", Shown(repr(sheet)), "the name of a sheet of the workbook", hint)
-        if sheet is None and len(visible) != 1:
-            hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
+        if sheet is None and len(meant) != 1:
+            hint = f"It has {len(meant)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
             raise InvalidDataError("source", file.shown, "a workbook with one sheet, or the name of one", hint)
-        rows = _rows_of(book, (named or visible)[0])
-        number, header = next((row for row in rows if row[0] >= wanted), (0, nothing))
-        yield _names(header if number == wanted else nothing, file.shown, wanted), (row for _, row in rows)
+        rows = _rows_of(book, meant[0])
+        header = next((row for at, row in rows if at == number), dict[int, Any]())
+        yield _names(header, file.shown, number), (row for _, row in rows)
 
 
 def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
