@@ -239,8 +239,7 @@ def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:
         hint = "If rows such as titles stand above the names, say in which row they are: `header_row=2`."
         hint = hint if number == 1 else "Rows are counted from 1, with those that are empty."
         raise InvalidDataError("source", shown, expected, hint)
-    if len(dict(found)) < len(found):
-        raise InvalidDataError("source", shown, "columns with different names", f"Two have the same in {which}.")
+    check_names([name for name, _ in found], shown=str(shown))
     return dict(found)
 
 
