@@ -306,10 +306,6 @@ def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None
     """The columns of a frame, each as a table of its own, or the one of a series; None if `given` is neither.
 
     Anything with the Arrow C interface is read once. Errors name the `argument` that it was given in.
-
-    >>> column = single_columns(pa.array([2**53 + 1, None]), argument="y")
-    >>> column.columns[0].holds, column.size
-    (<Holds.INTEGERS: 'whole numbers'>, 2)
     """
     if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):
         return frame_source(import_module("pandas").DataFrame({argument: given}))

@@ -137,19 +137,12 @@ def text_of_objects(values: Iterable[Any]) -> list[str | None]:
 
     A whole number of any type is its digits; any other number is the shortest decimal of the nearest double. UUIDs are
     text, too. All else is None: NaN, numbers beyond all doubles, timestamps, bytes, lists, objects of other types.
-
-    >>> text_of_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
-    ['7', '7', '7', '7', '0.5', 'true', '2026-11-21', None, None]
     """
     return [value if type(value) is str else _text(value) for value in values]
 
 
 def number_of_object(value: object) -> float:
-    """The double nearest to a number, an infinity if the number is beyond all doubles; NaN for anything else.
-
-    >>> number_of_object(Decimal("7.50")), number_of_object(-(10**400)), number_of_object("7")
-    (7.5, -inf, nan)
-    """
+    """The double nearest to a number, an infinity if the number is beyond all doubles; NaN for anything else."""
     try:
         plain = _plain(value)
         return np.nan if plain is None or isinstance(plain, str) else _double(plain)
@@ -158,11 +151,7 @@ def number_of_object(value: object) -> float:
 
 
 def place_of_object(value: object, known: Mapping[object, int]) -> int:
-    """The place in `known` of the string or number `value`; -1 if it has none.
-
-    >>> place_of_object(np.float32(1.0), {0: 0, 1: 1}), place_of_object("1", {0: 0, 1: 1})
-    (1, -1)
-    """
+    """The place in `known` of the string or number `value`; -1 if it has none."""
     try:
         return known.get(_plain(value), -1)
     except Exception:  # noqa: BLE001 - a decimal that signals, for example

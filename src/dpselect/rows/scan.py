@@ -236,13 +236,7 @@ def quoted(name: str) -> str:
 
 
 def as_read(array: Array, column: Column, kind: CandidateKind, format: Format | None) -> Array:
-    """The cells of a column as the row rules read values of a kind in them; only text can be written in a format.
-
-    >>> cells = pa.array(["$1,234.50", "1,23", " 7 ", None], pa.large_string())
-    >>> price = Column("price", Holds.ANYTHING)
-    >>> as_read(cells, price, CandidateKind.NUMBER, Format(thousands=",", strip="$")).to_pylist()
-    ['1234.50', None, '7', None]
-    """
+    """The cells of a column as the row rules read values of a kind in them; only text can be written in a format."""
     if format is None or column.holds not in (Holds.ANYTHING, Holds.TEXT):
         return array
     if kind is CandidateKind.TEXT:
@@ -257,9 +251,6 @@ def unit_names(text: Array) -> Array:
     """Cells of text as the names of units that the row rules compare: see `Dialect.unit_text`.
 
     Here it takes a fortieth of the engine's time, and most tables have nothing to change.
-
-    >>> unit_names(pa.array([" ann ", "Zoe" + chr(0x301), "7.0", "007", None], pa.large_string())).to_pylist()
-    ['ann', 'Zoé', '7', '007', None]
     """
     text = arrow.computed("ascii_trim_whitespace", text)
     written = bytes(text.buffers()[2] or b"")

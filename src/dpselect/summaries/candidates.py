@@ -57,11 +57,6 @@ class PublicCandidates:
 
     `values` is a ``range`` (kept unchanged, so that a million page numbers cost nothing), a read-only int64 array for
     other whole numbers, else a tuple. Of a list of which a certificate states a hash, `sha256`, they are not known.
-
-    >>> PublicCandidates.given(range(1, 41271))
-    PublicCandidates(<41270 whole numbers>)
-    >>> PublicCandidates.given(["red", "blue"])[1]
-    'blue'
     """
 
     kind: CandidateKind
@@ -88,9 +83,6 @@ class PublicCandidates:
         Whole numbers in equal steps are a range: ``{"range": [first, last]}``, with a step other than 1 as a third
         number. Other lists stand as they are, dates as ``{"dates": [...]}``; with more than 100 members only as
         ``{"count", "kind", "sha256"}``, unless all are needed: see `hashed`.
-
-        >>> PublicCandidates.given([3, 5, 7]).words(), PublicCandidates.given(["red", "blue"]).words()
-        ({'range': [3, 7, 2]}, ['red', 'blue'])
         """
         steps = _steps(self.values)
         if steps is not None:
@@ -314,9 +306,6 @@ def members(held: object, name: str = "list") -> Any:
 
     Raises:
         InvalidCertificateError: there is no such list.
-
-    >>> members({"range": [1, 5]}), members({"dates": ["2026-11-21"]})
-    (range(1, 6), [datetime.date(2026, 11, 21)])
     """
     about: Any = held
     match about:
@@ -377,9 +366,6 @@ class CandidateTotals(PrivateNumbers):
 
     Adding all rows of one more unit raises each count by 0 or 1 (proof: ``proofs/counting.md``), and moves each sum by
     a whole number between the lower and the upper bound of one unit's amount, or by 0 (``proofs/clipped_sums.md``).
-
-    >>> CandidateTotals(np.array([3, 0, 41]))
-    CandidateTotals(<3 private numbers>)
     """
 
     totals: NDArray[np.int64]

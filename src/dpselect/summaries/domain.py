@@ -37,10 +37,6 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
 
     Raises:
         InvalidCandidatesError, InvalidParameterError: they are none of these, or not exactly one is given.
-
-    >>> weekly = public_dates(None, bounds=("2026-11-02", "2026-11-30"), step=7)
-    >>> len(weekly), str(weekly[-1])
-    (5, '2026-11-30')
     """
     if (dates is None) == (bounds is None):
         got = Shown("None" if dates is None else "<given together with bounds>")
@@ -60,11 +56,7 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
 
 
 def are_dates(bounds: object) -> bool:
-    """Whether bounds are meant as dates and not as numbers: at least one of them is a date or a text.
-
-    >>> are_dates(("2026-11-21", None)), are_dates((0, 120))
-    (True, False)
-    """
+    """Whether bounds are meant as dates and not as numbers: at least one of them is a date or a text."""
     ends = cast("Sequence[object]", bounds) if isinstance(bounds, tuple | list) else ()
     return any(isinstance(end, str | date | np.datetime64) for end in ends)
 
@@ -90,11 +82,6 @@ class PublicDomain:
         grid: the answers ``lower, lower + step, ..., upper``, and each value counts as the nearest; None: no grid.
         is_open: whether the caller gave no upper bound.
         dated: whether the numbers stand for dates, as days since 1970.
-
-    >>> PublicDomain.given((0, 120), step=1).grid.count
-    121
-    >>> PublicDomain.given(("2026-01-01", "2026-12-31"), step=1, may_be_dates=True).grid.count
-    365
     """
 
     lower: float
@@ -109,9 +96,6 @@ class PublicDomain:
 
         Raises:
             InvalidParameterError: `bounds` is invalid, or `step` does not divide their distance, read as decimals.
-
-        >>> PublicDomain.given((0, 1), step=0.1).grid.point(3)
-        0.3
         """
         dated = may_be_dates and are_dates(bounds)
         if not dated:
@@ -173,12 +157,6 @@ class PublicBins:
             there are no bounds.
         is_closed: the last edge belongs to the last bin, and numbers beyond the outer edges to none. Otherwise they
             belong to the outer bins.
-
-    >>> bins = PublicBins.given((0, 1), 10)
-    >>> bins.edges[3], bins.tally(np.array([0.3, 0.29, 1.0, -5.0])).tolist()
-    (0.3, [1, 0, 1, 1, 0, 0, 0, 0, 0, 1])
-    >>> PublicBins.between([0, 18, 65]).tally(np.array([-1.0, 0.0, 17.9, 18.0, 65.0, 66.0])).tolist()
-    [2, 2]
     """
 
     edges: tuple[float, ...]
@@ -222,10 +200,6 @@ class PublicBins:
 
         Zero has a bin of its own. For each sign, so have numbers with an absolute value below 10^-9, and those from
         10^18 on. Each factor of ten has so many `bins`, from 1 to 1000.
-
-        >>> bins = PublicBins.growing(1)
-        >>> (bins.places(np.array([-20.0, 0.0, 0.02, 0.07, 3.0, 20.0, 90.0])) - bins.places(np.array([0.0]))).tolist()
-        [-12, 0, 9, 9, 11, 12, 12]
         """
         return cls(_growing_edges(positive_count(bins, "bins", at_most=1000)))
 
@@ -278,10 +252,6 @@ class PublicClip:
         scale: > 0; 100 counts cents.
         lower: the smallest amount that one unit's rows may add to a candidate, in scaled whole numbers.
         upper: the largest amount, > lower.
-
-    >>> clip = PublicClip.given("paid", (0, 99.5), scale=100)
-    >>> clip.lower, clip.upper
-    (0, 9950)
     """
 
     column: str
@@ -337,11 +307,7 @@ class PublicClip:
 
 
 def candidate_kind(value: object) -> CandidateKind:
-    """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
-
-    >>> candidate_kind("integer") is CandidateKind.INTEGER
-    True
-    """
+    """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``."""
     for kind in CandidateKind:
         if isinstance(value, str) and value in (kind.name.lower(), kind.value):
             return kind
@@ -359,11 +325,7 @@ _WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")
 def kind_of(
     texts: Sequence[str], choice: tuple[CandidateKind, CandidateKind] = (CandidateKind.INTEGER, CandidateKind.TEXT)
 ) -> CandidateKind:
-    """The first of `choice`, whole numbers, if all texts are written like one; otherwise the second.
-
-    >>> kind_of(["12", "7"]).name, kind_of(["01067", "80331"]).name
-    ('INTEGER', 'TEXT')
-    """
+    """The first of `choice`, whole numbers, if all texts are written like one; otherwise the second."""
     return choice[not all(map(_WRITTEN_AS_A_NUMBER.fullmatch, texts))]
 
 

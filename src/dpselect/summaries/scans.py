@@ -76,11 +76,7 @@ class PublicCondition:
 
 
 def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
-    """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end.
-
-    >>> ends_of((18, None)), ends_of((0, 0.5))
-    ((18.0, None), (0.0, 0.5))
-    """
+    """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end."""
     known = [end for end in given if end is not None]
     between = whole_or_double_bounds((known[0], known[-1]), "where")
     lower, upper = (end if at is not None else None for end, at in zip(between, given, strict=True))
@@ -126,13 +122,7 @@ class PublicGroups:
 
     @classmethod
     def given(cls, by: object, groups: object, max_groups_per_unit: object) -> PublicGroups:
-        """The groups given by the caller, by the rules of candidates; a unit is in at most as many as there are.
-
-        >>> PublicGroups.given("city", ["Oslo", "Rome"], 1).names
-        PublicCandidates(<2 text>)
-        >>> PublicGroups.given(["city", "sex"], [("Oslo", "f"), ("Oslo", "m")], 1).column
-        'city and sex'
-        """
+        """The groups given by the caller, by the rules of candidates; a unit is in at most as many as there are."""
         names: PublicCandidates | tuple[tuple[Any, ...], ...]
         if isinstance(by, tuple | list):
             by, names, listed = _pairs(cast(object, by), groups)
@@ -157,9 +147,6 @@ class PublicGroups:
         """The epsilon of the question in one group if all groups together cost `epsilon`.
 
         Proof: ``proofs/groups.md``.
-
-        >>> PublicGroups.given("city", ["Oslo", "Rome"], 2).share(1.0)
-        0.5
         """
         part = quotient_down(positive_epsilon(epsilon), self.max_per_unit)
         if part == 0.0:
@@ -230,9 +217,6 @@ class NameCounts(PrivateNumbers):
         names: an Arrow array of different values without nulls, in an order without meaning.
         counts: one for each name, all at least 1. Adding all rows of one more unit raises at most as many counts as a
             unit has values by 1, from 0 for a name that was not there (proof: ``proofs/unknown_candidates.md``).
-
-    >>> NameCounts(["oslo", "rome"], np.array([3, 1]))
-    NameCounts(<private>)
     """
 
     names: Any
@@ -257,9 +241,6 @@ class UnitValues(PrivateNumbers):
             ``proofs/unit_values.md``).
         domain: the public set they were clipped into.
         max_rows_per_unit: the most values one unit has among them.
-
-    >>> UnitValues(np.array([39.0, 50.0]), domain=PublicDomain.given((0, 120)), max_rows_per_unit=1)
-    UnitValues(<private numbers>, at most 1 per unit)
     """
 
     values: NDArray[np.float64]
