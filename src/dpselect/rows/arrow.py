@@ -75,6 +75,14 @@ def no_type() -> Any:
     return pa.decimal128(1, -1)
 
 
+def type_of(make: Callable[[], Array]) -> Any:
+    """The type of what is made of an empty column; `no_type` if Arrow has none that fits."""
+    try:
+        return make().type
+    except pa.ArrowException:
+        return no_type()
+
+
 def ways_of(schema: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
     """The columns of a schema, and then the fields of structs as ``address.city``: the names on the way, and the type.
 

@@ -16,9 +16,10 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from dpselect.errors import InvalidDataError, Shown, describe, import_extra
-from dpselect.rows.arrow import BATCH_ROWS, RecordBatch, columns_of, first_of, holds_of, no_type, pa, pc, plain_batches
+from dpselect.rows import arrow
+from dpselect.rows.arrow import BATCH_ROWS, Advance, Batches, RecordBatch, Skipped, first_of, ignored, pa, pc
 from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
-from dpselect.rows.scan import Advance, Batches, Skipped, Source, ignored, quoted
+from dpselect.rows.scan import Source, quoted
 
 _MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
 """What a library may hand over in place of a type."""
@@ -59,7 +60,7 @@ class Frame(Source):
         with self._reading():
             schema, _ = self.now()
         check_names(schema.names, shown=self.shown)
-        columns = tuple(replace(each, hint=self.hint_of(each)) for each in columns_of(schema))
+        columns = tuple(replace(each, hint=self.hint_of(each)) for each in arrow.columns_of(schema))
         object.__setattr__(self, "columns", columns)
 
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
@@ -70,13 +71,13 @@ class Frame(Source):
         """
         with self._reading():
             schema, read = self.now()
-            if not set(columns) <= set(columns_of(schema)):
+            if not set(columns) <= set(arrow.columns_of(schema)):
                 raise changed(self.shown)
             for batch in read(first_of(schema, [column.name for column in columns])):
-                found = {each.name: each.holds for each in columns_of(batch.schema)}
+                found = {each.name: each.holds for each in arrow.columns_of(batch.schema)}
                 if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
                     raise changed(self.shown)
-                yield from plain_batches(batch, columns)
+                yield from arrow.plain_batches(batch, columns)
                 advance(batch.num_rows)
 
     def _reading(self) -> TranslatedErrors:
@@ -93,7 +94,7 @@ def of_polars(frame: Any) -> Frame:
     """The rows of a ``polars.DataFrame``, or of a ``LazyFrame``, which hands over the columns asked for as a whole."""
     import polars as pl
 
-    is_lazy = isinstance(frame, pl.LazyFrame)
+    is_lazy, newest = isinstance(frame, pl.LazyFrame), pl.CompatLevel.newest()
 
     def now() -> Now:
         held = frame.clone()  # a snapshot
@@ -103,24 +104,17 @@ def of_polars(frame: Any) -> Frame:
             # Polars takes some names for patterns, and panics at one with a zero byte.
             asked = held.select(pl.nth(empty.columns.index(name)).alias(str(at)) for at, name in enumerate(names))
             for part in (asked.collect(engine="streaming") if is_lazy else asked).iter_slices(BATCH_ROWS):
-                yield from part.to_arrow(compat_level=pl.CompatLevel.newest()).rename_columns(names).to_batches()
+                yield from part.to_arrow(compat_level=newest).rename_columns(names).to_batches()
 
-        return pa.schema([(column.name, _type_in_arrow(column)) for column in empty.get_columns()]), read
+        return pa.schema([(column.name, type_in_arrow(column)) for column in empty.get_columns()]), read
+
+    def type_in_arrow(empty: Any) -> Any:  # not of objects, whose Arrow type would be that of memory addresses
+        is_object = empty.dtype == pl.Object
+        return arrow.no_type() if is_object else arrow.type_of(lambda: empty.alias("").to_arrow(compat_level=newest))
 
     if is_lazy:
         return Frame("<polars LazyFrame>", now, hint=ASK)
     return Frame("<polars DataFrame>", now, size=frame.height)
-
-
-def _type_in_arrow(empty: Any) -> Any:
-    """Not of objects, whose Arrow type would be that of memory addresses."""
-    import polars as pl
-
-    try:
-        newest = pl.CompatLevel.newest()
-        return no_type() if empty.dtype == pl.Object else empty.alias("").to_arrow(compat_level=newest).type
-    except pa.ArrowException:  # Arrow has no such type
-        return no_type()
 
 
 def of_relation(relation: Any) -> Frame:
@@ -134,12 +128,12 @@ def of_relation(relation: Any) -> Frame:
         check_names(columns, shown=shown, capitals_count=False)
         for at, (type_, own) in enumerate(zip(types, engines_types, strict=True)):
             # The fields of a struct may be long, and two types of DuckDB's reach Arrow as bytes.
-            if own.id in ("bit", "bignum") or holds_of(type_) is Holds.NESTED:
-                types[at] = no_type()
+            if own.id in ("bit", "bignum") or arrow.holds_of(type_) is Holds.NESTED:
+                types[at] = arrow.no_type()
         schema = pa.schema(list(zip(columns, types, strict=True)))
 
         def read(names: list[str]) -> Any:
-            holds = [holds_of(schema.field(name).type) for name in names]
+            holds = [arrow.holds_of(schema.field(name).type) for name in names]
             is_long = Holds.TEXT in holds or Holds.BYTES in holds
             asked = relation.project(", ".join(map(_short, names, holds)))
             return asked.to_arrow_reader(1 << 10 if is_long else BATCH_ROWS)  # at most 2 GiB of text together
@@ -186,7 +180,7 @@ def of_delta(given: Any) -> Frame:
         if features or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
             schema, refused = pa.RecordBatchReader.from_stream(table.scan()).schema, (Holds.TEXT, Holds.NESTED)
             # No question takes this type for text, nor for structs, which are read as a whole.
-            types = [no_type() if holds_of(each.type) in refused else each.type for each in schema]
+            types = [arrow.no_type() if arrow.holds_of(each.type) in refused else each.type for each in schema]
             schema = pa.schema(list(zip(schema.names, types, strict=True)))
             return schema, lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
         dataset = table.to_pyarrow_dataset()
@@ -212,7 +206,7 @@ def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatc
 
 def _width(type_: Any) -> Any:
     """The type; of text and of bytes, whose lengths may be stored in several ways, only what they hold."""
-    holds = holds_of(type_)
+    holds = arrow.holds_of(type_)
     return holds if holds in (Holds.TEXT, Holds.BYTES) else type_
 
 
@@ -227,8 +221,8 @@ def of_iceberg(table: Any) -> Frame:
 
         def read(names: list[str]) -> Iterator[RecordBatch]:
             projected = table.scan(selected_fields=tuple(names)).projection()
-            arrow = import_module("pyiceberg.io.pyarrow")
-            scanned = arrow.ArrowScan(table.metadata, table.io, projected, table.scan().row_filter)
+            library = import_module("pyiceberg.io.pyarrow")
+            scanned = library.ArrowScan(table.metadata, table.io, projected, table.scan().row_filter)
             for task in tasks:
                 yield from scanned.to_record_batches([task])
 

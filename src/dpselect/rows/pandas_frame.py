@@ -6,7 +6,7 @@ trusted (``__class__``, ``__float__``, ``__eq__``, ...): they may do anything, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +19,7 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, cuts, holds_of, no_type, pa, plain, text_array
+from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, cuts, no_type, pa, text_array, type_of
 from dpselect.rows.columns import check_names
 from dpselect.rows.frame import Frame, Now
 
@@ -33,8 +33,9 @@ def of_pandas(frame: Any) -> Frame:
     def now() -> Now:
         held = frame.copy(deep=False)  # a snapshot
         names = list(map(str, held.columns))
-        schema = pa.schema([(name, _way(dtype)[0]) for name, dtype in zip(names, held.dtypes, strict=True)])
-        return schema, lambda asked: _batches(asked, [held.iloc[:, names.index(name)] for name in asked])
+        series = {name: held.iloc[:, place] for place, name in enumerate(names)}
+        schema = pa.schema([(name, _way(each)[0]) for name, each in series.items()])
+        return schema, lambda asked: _batches({name: series[name] for name in asked})
 
     shown = "<pandas DataFrame>"
     check_names(list(frame.columns), shown=shown)
@@ -48,21 +49,21 @@ def of_numpy_array(values: NDArray[Any]) -> Frame:
     def now() -> Now:
         starts = range(0, len(values), BATCH_ROWS)
         chunks = (from_numpy(values[start : start + BATCH_ROWS]) for start in starts)
-        schema = pa.schema([("values", _way(values.dtype)[0])])
+        schema = pa.schema([("values", type_of(lambda: from_numpy(values[:0])))])
         return schema, lambda _: (pa.RecordBatch.from_arrays([each], names=["values"]) for each in chunks)
 
     return Frame("<array>", now, size=len(values))
 
 
-def _batches(names: list[str], asked: Sequence[Any]) -> Iterator[RecordBatch]:
+def _batches(asked: Mapping[str, Any]) -> Iterator[RecordBatch]:
     """The rows of some columns, at most `PIECE_BYTES` characters of Python's strings at a time, or one row."""
-    readers = [_way(series.dtype)[1] for series in asked]
-    for start in range(0, len(asked[0]), BATCH_ROWS):
-        slices = (series.array[start : start + BATCH_ROWS] for series in asked)
-        found = [read(each) for read, each in zip(readers, slices, strict=True)]
+    readers, names = [(series.array, _way(series)[1]) for series in asked.values()], [*asked]
+    for start in range(0, len(readers[0][0]), BATCH_ROWS):
+        found = [read(array[start : start + BATCH_ROWS]) for array, read in readers]
         long = [[len(value or "") for value in cast("Strings", each)] for each in found if isinstance(each, list)]
         for begin, end in cuts(np.sum(long, axis=0)) if long else [(0, len(found[0]))]:
-            yield pa.RecordBatch.from_arrays([_arrow(each[begin:end]) for each in found], names=names)
+            arrays = [_arrow(each[begin:end]) for each in found]
+            yield from pa.table(arrays, names).to_batches()  # some have several chunks
 
 
 def _arrow(values: Array | Strings) -> Array:
@@ -81,30 +82,24 @@ def from_numpy(values: NDArray[Any]) -> Array:
     return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)
 
 
-def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
-    """The Arrow type of a column of a dtype, and what reads slices of it; `no_type` where none fits.
+def _way(column: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
+    """The Arrow type of a series or an index, and what reads slices of its array; `no_type` where none fits.
 
     It reads into an Arrow array, or into Python strings, of which too many may be too long. Timestamps are times, even
     if all of them are at midnight.
     """
-    name = type(dtype).__name__
+    dtype, name = column.dtype, type(column.dtype).__name__
     if name == "CategoricalDtype":
-        type_, read = _way(dtype.categories.dtype)
-        every = cache(lambda: _arrow(read(dtype.categories.array)))
+        type_, read = _way(dtype.categories)
+        every = cache(lambda: pa.table([_arrow(read(dtype.categories.array))], [""]).column(0).combine_chunks())
         return type_, lambda chunk: pa.DictionaryArray.from_arrays(from_numpy(ma.masked_less(chunk.codes, 0)), every())
     if dtype.name == "object" or (name == "StringDtype" and dtype.storage == "python"):  # else Arrow's, maybe not UTF-8
         return pa.large_string(), lambda chunk: text_of_objects(np.asarray(chunk, object))
-    if isinstance(dtype, np.dtype):
-        if dtype.kind in "biuf":
-            type_ = pa.from_numpy_dtype(dtype.newbyteorder("=")) if dtype.itemsize <= 8 else pa.float64()
-        else:
-            others = {"U": pa.large_string(), "S": pa.large_binary(), "M": pa.timestamp("ns"), "m": pa.duration("ns")}
-            type_ = others.get(dtype.kind, no_type())
-        return type_, lambda chunk: from_numpy(np.asarray(chunk))
-    known = {"StringDtype": pa.large_string(), "DatetimeTZDtype": pa.timestamp("ns"), "PeriodDtype": pa.duration("ns")}
-    masked = getattr(dtype, "numpy_dtype", None)  # Int64, Float32, boolean, ...
-    type_ = known.get(name, no_type() if masked is None else _way(masked)[0])
-    return dtype.pyarrow_dtype if name == "ArrowDtype" else type_, lambda chunk: _joined(pa.array(chunk))
+    if name in ("PeriodDtype", "IntervalDtype"):  # numbers and structs in Arrow
+        return pa.duration("ns") if name == "PeriodDtype" else no_type(), pa.array
+    is_numpy = isinstance(dtype, np.dtype)
+    read: Callable[[Any], Array] = (lambda chunk: from_numpy(np.asarray(chunk))) if is_numpy else pa.array
+    return type_of(lambda: read(column.array[:0])), read
 
 
 def _hint(name: object, dtype: Any) -> str:
@@ -119,12 +114,6 @@ def _hint(name: object, dtype: Any) -> str:
         )
     is_sparse = type(dtype).__name__ == "SparseDtype"
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
-
-
-def _joined(array: Array) -> Array:
-    """One array from several. They are converted first: Arrow cannot join more than 2 GiB of text in some types."""
-    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(each, holds_of(each.type)) for each in chunks])
 
 
 _PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
