@@ -91,3 +91,8 @@ def test_what_is_no_number_of_growing_bins_is_refused(bins: object) -> None:
 def test_between_given_edges_the_last_one_is_inside_and_what_lies_beyond_belongs_to_no_bin() -> None:
     values = np.array([-1.0, 0.0, 17.9, 18.0, 65.0, 66.0])
     assert PublicBins.between([0, 18, 65]).tally(values).tolist() == [2, 2]
+
+
+def test_edges_near_the_largest_double_clip_nothing() -> None:
+    domain = PublicBins.between([-1e308, 1e308]).domain
+    assert (domain.lower, domain.upper) == (-np.inf, np.inf)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from hashlib import sha256
@@ -119,11 +119,7 @@ class PublicCandidates:
 
         A ``range``, or a list, tuple, set (which is sorted), iterator or one-dimensional array (NumPy, pandas, Polars,
         Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a frame of one such
-        column.
-
-        Raises:
-            InvalidCandidatesError: missing, empty, duplicated, mixed, with a missing value inside, or too many. The
-                text never quotes one of them: someone will pass the private column itself by mistake.
+        column. No error quotes one of them: someone will pass the private column itself by mistake.
         """
         if isinstance(candidates, PublicCandidates):
             return candidates
@@ -160,7 +156,7 @@ class PublicCandidates:
             raise _refusal(array, "a one-dimensional array")
         if array is not None and array.dtype.kind in "iu":
             _check_count(array, array.shape[0])
-            return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
+            return cls(CandidateKind.INTEGER, _distinct_integers(array))
         members = _as_list(candidates, days=days)
         if days and None in members:
             raise InvalidCandidatesError("dates", Shown(f"<{len(members)} values, not all of them dates>"), DATES)
@@ -168,7 +164,7 @@ class PublicCandidates:
         if type(candidates) in (set, frozenset):  # whose order differs between processes
             members = sorted(members)
         if kind is CandidateKind.INTEGER:
-            return cls(kind, _distinct_integers(members, min(members), max(members)))
+            return cls(kind, _distinct_integers(members))
         if len(set(members)) != len(members):
             raise _refusal(candidates, _DISTINCT, _MADE_DISTINCT)
         return cls(kind, tuple(members))
@@ -280,10 +276,11 @@ def _is_encodable(text: str) -> bool:
     return bool(text) and (text.isascii() or text.encode(errors="replace").decode() == text)
 
 
-def _distinct_integers(members: list[int] | NDArray[Any], smallest: Any, largest: Any) -> NDArray[np.int64]:
-    if not SMALLEST_INTEGER <= int(smallest) <= int(largest) <= LARGEST_INTEGER:
+def _distinct_integers(members: list[int] | NDArray[Any]) -> NDArray[np.int64]:
+    given = np.asarray(members)
+    if not SMALLEST_INTEGER <= int(given.min()) <= int(given.max()) <= LARGEST_INTEGER:
         raise _refusal(members, _OF_64_BITS)
-    integers = np.array(members, dtype=np.int64)
+    integers = given.astype(np.int64)
     if np.unique(integers).shape != integers.shape:
         raise _refusal(members, _DISTINCT, _MADE_DISTINCT)
     integers.setflags(write=False)
@@ -302,11 +299,7 @@ def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandid
 
 
 def members(held: object, name: str = "list") -> Any:
-    """The public list that `PublicCandidates.words` wrote.
-
-    Raises:
-        InvalidCertificateError: there is no such list.
-    """
+    """The public list that `PublicCandidates.words` wrote."""
     about: Any = held
     match about:
         case list():
@@ -347,14 +340,12 @@ def as_date(value: Any) -> date | None:
 
 
 class PrivateNumbers:
-    """Shows no number and cannot be pickled or copied; its arrays cannot be written to."""
+    """Shows nothing and cannot be pickled or copied."""
 
     __slots__ = ()
 
-    def __post_init__(self) -> None:
-        for each in fields(cast(Any, self)):
-            if isinstance(array := getattr(self, each.name), np.ndarray):
-                array.setflags(write=False)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(<private>)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} are private and cannot be pickled or copied")
@@ -369,6 +360,3 @@ class CandidateTotals(PrivateNumbers):
     """
 
     totals: NDArray[np.int64]
-
-    def __repr__(self) -> str:
-        return f"CandidateTotals(<{self.totals.size} private numbers>)"

@@ -227,9 +227,6 @@ class NameCounts(PrivateNumbers):
         """How many units have a value, if each counts for one of its own."""
         return int(self.counts.sum())
 
-    def __repr__(self) -> str:
-        return "NameCounts(<private>)"
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnitValues(PrivateNumbers):
@@ -251,9 +248,6 @@ class UnitValues(PrivateNumbers):
     def units(self) -> int:
         """How many units have a number, or a date, if each has one at most."""
         return self.values.size
-
-    def __repr__(self) -> str:
-        return f"UnitValues(<private numbers>, at most {self.max_rows_per_unit} per unit)"
 
 
 def ordered(summary: Any) -> Any:
