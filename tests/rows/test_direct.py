@@ -18,7 +18,6 @@ from dpselect import ROWS, Dataset, SelectionError, check
 from dpselect.errors import InvalidDataError
 from dpselect.rows import duckdb as engine
 from dpselect.rows import scan
-from dpselect.rows.columns import Holds
 from dpselect.rows.files import FileSource
 from tests.rows.tables import count, gather, opened, total, write_parquet
 
@@ -208,14 +207,6 @@ def test_what_the_engine_cannot_read_is_left_to_the_stream(
         raise duckdb.InvalidInputException("SENTINEL")
 
     monkeypatch.setattr(scan.Scan, "_of_files", failing)
-    assert ways(lambda: count(path, [5])) == [[2], [2], False]
-
-
-def test_another_type_than_the_schema_says_is_left_to_the_stream(
-    ways: Ways, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_parquet(tmp_path / "t.parquet", [(1, 5), (2, 5)])
-    monkeypatch.setitem(scan._ENGINE_TYPES, Holds.INTEGERS, ("BIGINT", {"HUGEINT"}))
     assert ways(lambda: count(path, [5])) == [[2], [2], False]
 
 

@@ -30,13 +30,8 @@ if TYPE_CHECKING:
 else:
     Connection = Any  # DuckDB is imported when rows are read
 
-_ENGINE_TYPES = {
-    Holds.INTEGERS: ("BIGINT", {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}),
-    Holds.UNSIGNED: ("UBIGINT", {"UBIGINT"}),
-    Holds.DATES: ("DATE", {"DATE"}),
-    Holds.BOOLEANS: ("BOOLEAN", {"BOOLEAN"}),
-}
-"""The type that each is read as, and the types that the engine has to find in the files."""
+_ENGINE_TYPES = {Holds.INTEGERS: "BIGINT", Holds.UNSIGNED: "UBIGINT", Holds.DATES: "DATE", Holds.BOOLEANS: "BOOLEAN"}
+"""What the engine reads by itself, and the type of each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,7 +45,7 @@ class Source(ABC):
         table_name: what a table with a name of its own is called, without folders.
         parquet: the Parquet files that hold the rows, each with the schema that it had when it was opened.
         origin: by which a ledger tells it from others, if it is a table with an identity of its own.
-        size: the amount to read, in the same unit as `advance` of `batches`; 0: not known when it was opened.
+        size: the amount to read, in the unit that `batches` advances by; 0: not known when it was opened.
     """
 
     shown: str
@@ -65,11 +60,7 @@ class Source(ABC):
 
     @abstractmethod
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
-        """The rows in batches; `LINE` is one of the columns only if the rows have lines.
-
-        Raises:
-            SelectionError: reading failed. The message quotes no row.
-        """
+        """The rows in batches; `LINE` is one of the columns only if the rows have lines. No error quotes a row."""
 
     def numbered(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
         """The rows in batches; `LINE` may be one of the columns, whatever the source."""
@@ -135,8 +126,7 @@ class Scan:
         cells: the source's columns, by their names in the query.
         kept: whether the engine keeps the rows, so that several queries can read them; a stream can be read once.
         paths: the files that the engine reads by itself, which are all that it can reach; none: the rows are a stream.
-        failure: the error to raise if the stream failed, else None.
-        shown: the table's name in errors.
+        failure: the error to raise if the stream failed.
         skipped: is told of lines that are left out.
         stopped: set it to end a stream at the next batch; else it is enough to interrupt the engine.
     """
@@ -145,10 +135,10 @@ class Scan:
         self, source: Source, cells: Mapping[str, Cell], *, format: Format | None = None, kept: bool = False
     ) -> None:
         self.cells, self.kept, self.shown = dict(cells), kept, source.shown
+        self._source, self._format = source, format
         self._sources = {name: each.of or each for name, (each, *_) in cells.items()}
         self._read = list(dict.fromkeys(self._sources.values()))
         self.failure: SelectionError | None = None
-        self._source, self._format = source, format
         self.skipped: Skipped = ignored
         self._done, self._reported, self.stopped = 0, 0.0, False
         columns = [cell.column for cell in cells.values() if cell.column != LINE]
@@ -158,10 +148,9 @@ class Scan:
         self.paths = paths if LINE not in self._read or len(paths) == 1 else ()  # it numbers the rows of each file
 
     def attach(self, connection: Connection) -> None:
-        """Give the rows to the engine as the table ``rows``, or an error, if the files have to be read as a stream."""
+        """Give the rows to the engine as the table ``rows``."""
         if self.paths:
-            kind = "TABLE" if self.kept else "VIEW"
-            connection.execute(f"CREATE TEMP {kind} rows AS {self._of_files(connection)}")
+            connection.execute(f"CREATE TEMP {'TABLE' if self.kept else 'VIEW'} rows AS {self._of_files()}")
             return
         fields = [(name, ARROW_TYPES[cell.column.holds]) for name, cell in self.cells.items()]
         stream = pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
@@ -170,27 +159,20 @@ class Scan:
             connection.execute("CREATE TEMP TABLE rows AS SELECT * FROM stream")
             connection.unregister("stream")
 
-    def _of_files(self, connection: Connection) -> str:
-        files = f"[{', '.join(map(literal, self.paths))}]"
-        numbered = ", file_row_number = true" if LINE in self._read else ""
-        read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false{numbered})"
-        named = {at: quoted("file_row_number" if each == LINE else each.name) for at, (each, *_) in self.cells.items()}
-        described = connection.execute(f"DESCRIBE SELECT {', '.join(named.values())} FROM {read}").fetchall()
+    def _of_files(self) -> str:
         selected: list[str] = []
-        for (name, cell), found in zip(named.items(), described, strict=True):
-            type_, expected = _ENGINE_TYPES[self.cells[name].column.holds]
-            if found[1] not in expected:
-                raise LookupError("other types than the schema says")
-            selected.append(f"{cell}::{type_} AS {name}")
+        for name, (column, *_) in self.cells.items():
+            cell = quoted("file_row_number" if column == LINE else column.name)
+            selected.append(f"{cell}::{_ENGINE_TYPES[column.holds]} AS {name}")
+        files, numbered = ", ".join(map(literal, self.paths)), ", file_row_number = true" if LINE in self._read else ""
+        read = f"read_parquet([{files}], hive_partitioning = false, union_by_name = false{numbered})"
         return f"SELECT {', '.join(selected)} FROM {read}"
 
     def fraction(self, connection: Connection) -> float:
         """The fraction of the input that was read, from 0 to 1; the engine's own may decrease, this one does not."""
-        if self.paths:
-            self._reported = max(self._reported, min(1.0, connection.query_progress() / 100))
-            return self._reported
-        total = self._source.size
-        return min(1.0, self._done / total) if total else 1.0
+        done, total = (connection.query_progress(), 100) if self.paths else (self._done, self._source.size)
+        self._reported = max(self._reported, min(1.0, done / total if total else 1.0))
+        return self._reported
 
     def _batches(self) -> Iterator[RecordBatch]:
         try:
@@ -356,8 +338,13 @@ def short_units(column: Array) -> Array:
     A digest is padded to just more, so that it equals no unit that is not replaced. Two long units become one only if
     their 256-bit BLAKE2b digests collide. So the length of a person's name does not decide whether memory suffices.
     """
+
+    def digest(unit: str | bytes) -> str:
+        written = unit.encode() if isinstance(unit, str) else unit
+        return blake2b(written, digest_size=32).hexdigest().rjust(LONG_UNIT + 1, "0")
+
     is_long = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
-    return _replaced(column, _digest, longer_than=LONG_UNIT) if is_long else column
+    return _replaced(column, digest, longer_than=LONG_UNIT) if is_long else column
 
 
 _SURE = {CandidateKind.INTEGER: b"0123456789- ", CandidateKind.NUMBER: b"0123456789-.eE "}
@@ -377,8 +364,3 @@ def _replaced(column: Array, by: Callable[[Any], object], *, longer_than: int) -
     long = arrow.of_numpy(taken > longer_than)
     values = [None if value is None else by(value) for value in column.filter(long).to_pylist()]
     return pc.replace_with_mask(column, long, pa.array(values, column.type))
-
-
-def _digest(unit: str | bytes) -> str:
-    written = unit.encode() if isinstance(unit, str) else unit
-    return blake2b(written, digest_size=32).hexdigest().rjust(LONG_UNIT + 1, "0")
