@@ -117,14 +117,10 @@ def first_of(schema: Any, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(ways[name][0][0] for name in names))
 
 
-def taken(rows: Any, names: Sequence[str]) -> list[Any]:
-    """Some columns of a table or a batch, or fields of its structs; a field is null where a struct around it is."""
-    ways = ways_of(rows.schema)
-    found: list[Any] = []
-    for first, *inside in (ways[name][0] for name in names):
-        column = rows.column(rows.schema.get_field_index(first))
-        found.append(pc.struct_field(column, inside) if inside else column)
-    return found
+def taken(batch: RecordBatch, names: Sequence[str]) -> list[Array]:
+    """Some columns of a batch, or fields of its structs; a field is null where a struct around it is."""
+    ways, rows = ways_of(batch.schema), batch.to_struct_array()
+    return [computed("struct_field", rows, options=_kernels.StructFieldOptions([*ways[name][0]])) for name in names]
 
 
 def computed(function: str, *columns: Array, options: Any = None) -> Array:
