@@ -108,25 +108,20 @@ class Statement:
         selected, joins, needed = ["who"], "", list[str]()
         for name, value in values.items():
             listed, is_condition = value.listed if isinstance(value, Value) else None, name.startswith(_CONDITION)
-            if listed is None:
-                place, need = f"shown.{name}", f"shown.{name} IS NOT NULL"
-            elif is_interval(listed):
-                first, last = dialect.whole(listed.values[0]), dialect.whole(listed.values[-1])
-                place, need = f"shown.{name} - {first}", f"shown.{name} BETWEEN {first} AND {last}"
-            elif is_condition:
-                place, need = "", f"shown.{name} IN (SELECT candidate FROM {name}_list)"
-            else:
-                place, need = f"{name}_list.place", ""
-                kind = "JOIN" if self.reads_all else "LEFT JOIN"
-                joins += f" {kind} {name}_list ON {name}_list.candidate = shown.{name}"
-            if need and (self.reads_all or is_condition):
+            place, need = f"shown.{name}", f"shown.{name} IS NOT NULL"
+            if listed is not None:
+                if is_interval(listed):
+                    first, last = dialect.whole(listed.values[0]), dialect.whole(listed.values[-1])
+                    place, need = f"shown.{name} - {first}", f"shown.{name} BETWEEN {first} AND {last}"
+                else:
+                    joins += f" LEFT JOIN {name}_list ON {name}_list.candidate = shown.{name}"
+                    place, need = f"{name}_list.place", f"{name}_list.place IS NOT NULL"
+                # Half the bytes of a key to group by if they are enough.
+                place = f"CAST({place} AS {'INTEGER' if len(listed.values) <= 2**31 else 'BIGINT'})"
+            if self.reads_all or is_condition:
                 needed.append(need)
-            elif need and listed is not None:
-                place = f"CASE WHEN {need} THEN {place} END"
             if not is_condition:
-                if listed is not None:  # half the bytes of a key to group by if they are enough
-                    place = f"CAST({place} AS {'INTEGER' if len(listed.values) <= 2**31 else 'BIGINT'})"
-                selected.append(f"{place} AS {name}")
+                selected.append(f"{place if self.reads_all else f'CASE WHEN {need} THEN {place} END'} AS {name}")
         where = f" WHERE {' AND '.join(needed)}" if needed else ""
         return self.body(dialect, f"SELECT {', '.join(selected)} FROM ({shown}) AS shown{joins}{where}")
 
