@@ -36,18 +36,18 @@ BROKEN = {
     "parquet": "library_files._parquet",
     "parquet-glob": "library_files.plain_batches",
     "delta": "frame._width",
-    "iceberg": "frame.plain_batches",
-    "arrow": "frame.plain_batches",
+    "iceberg": "frame.first_of",
+    "arrow": "frame.first_of",
     "batch": "frame.first_of",
     "stranger": "frame.first_of",
     "eager-polars": "frame._batches",
     "pandas": "pandas_frame._batches",
-    "arrow-in-pandas": "pandas_frame._joined",
+    "arrow-in-pandas": "pandas_frame._arrow",
     "polars": "frame._batches",
     "duckdb": "frame._short",
-    "ibis": "frame.columns_of",
+    "ibis": "frame.first_of",
     "postgres": "postgres.check_unchanged",
-    "spark": "spark.named_cells",
+    "spark": "spark._may_reflect",
 }
 """What each engine needs to answer, of our own code."""
 
@@ -57,7 +57,7 @@ EVERYWHERE = {
     "what came back from the engine": ("statements.np", "arrow"),
     "what is asked of a server": ("statements.unit_rule", "postgres"),
     "a server's answers": ("postgres.array", "postgres"),
-    "a server's rows": ("postgres.named_cells", "postgres"),
+    "a server's rows": ("postgres.quoted", "postgres"),
 }
 """Other steps, and an engine that takes them."""
 
@@ -200,6 +200,6 @@ def test_errors_that_engines_derive_from_pythons_own_are_theirs(monkeypatch: pyt
     def convert(*_: Any) -> Any:
         raise pa.ArrowTypeError(SECRET)
 
-    monkeypatch.setattr("dpselect.rows.frame.plain_batches", convert)
+    monkeypatch.setattr("dpselect.rows.arrow.plain_batches", convert)
     with pytest.raises(InvalidDataError, match="a table that can be read to its end"):
         asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)

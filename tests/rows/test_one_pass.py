@@ -12,6 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.rows import duckdb as engine
+from dpselect.rows.statements import Statement
 from dpselect.rows.table import Rows
 from dpselect.session.dataset import seen
 from dpselect.session.paying import TableQuestion, gathered
@@ -71,10 +72,12 @@ def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.Monke
     asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
     alone = [plain(*gathered([each])) for each in asked]
     assert [plain(each) for each in together(asked)] == alone
-    cells = engine._cells  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(
-        engine, "_cells", lambda *given: {name: of if name == "who" else ("c1",) for name, of in cells(*given).items()}
-    )
+    cells = Statement.cells
+
+    def mixed(*given: Any) -> dict[str, list[str]]:
+        return {name: of if name == "who" else ["c1"] for name, of in cells(*given).items()}
+
+    monkeypatch.setattr(Statement, "cells", mixed)
     assert [plain(each) for each in together(asked)] != alone
 
 

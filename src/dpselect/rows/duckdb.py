@@ -24,7 +24,7 @@ from dpselect.formats import Format
 from dpselect.mechanisms.seeding import KEYS, key_of_a_choice
 from dpselect.rows.arrow import BATCH_ROWS, of_numpy, pa
 from dpselect.rows.columns import Holds, Progress, TranslatedErrors, unanswered
-from dpselect.rows.row_rules import Dialect, parts_of
+from dpselect.rows.row_rules import Dialect
 from dpselect.rows.scan import Cell, Connection, Scan, Source, literal
 from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind, PublicCandidates
@@ -141,8 +141,8 @@ class Embedded(Engine):
 
         If these do not fit into memory and temporary disk space together, they are read for each statement.
         """
-        names: dict[Cell, str] = {}
-        mine = [_cells(each, names) for each in asked]
+        names = dict[Cell, str]()  # alike cells are read once
+        mine = [each.cells(Cell.of, names) for each in asked]
         scan = Scan(self.source, {name: cell for cell, name in names.items()}, format=self.format, kept=len(asked) > 1)
         query = partial(_found, asked=asked, cells=mine)
         try:
@@ -151,12 +151,6 @@ class Embedded(Engine):
             if len(asked) == 1 or type(error) is not SelectionError:  # what is said of rows depends on no way to read
                 raise
         return [found for each in asked for found in self.answers([each], progress)]
-
-
-def _cells(statement: Statement, names: dict[Cell, str]) -> dict[str, tuple[str, ...]]:
-    """The names of the cells of a statement, which are added to those of others; alike cells are read once."""
-    read = {name: map(Cell.of, parts_of(value)) for name, value in statement.reads.items()}
-    return {name: tuple(names.setdefault(cell, f"c{len(names)}") for cell in cells) for name, cells in read.items()}
 
 
 def _found(

@@ -15,7 +15,7 @@ from dpselect.errors import InvalidDataError, SelectionError, Shown, TableUnavai
 from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds, Progress, TranslatedErrors, changed, check_names, unanswered
 from dpselect.rows.duckdb import candidate_table
-from dpselect.rows.row_rules import BLANKS, Dialect, named_cells
+from dpselect.rows.row_rules import BLANKS, Dialect, column_of
 from dpselect.rows.scan import quoted
 from dpselect.rows.statements import Engine, Found, Statement, one_by_one
 from dpselect.summaries import CandidateKind
@@ -150,7 +150,8 @@ class PostgresTable(Engine):
 
     def _answer(self, connection: Any, statement: Statement) -> Found:
         """A result. This frame holds rows, so the caller must not let out errors with its traceback."""
-        columns, cells = named_cells(statement.reads)
+        columns = dict[Column, str]()
+        cells = statement.cells(column_of, columns)
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != _UNICODE and any(column.holds is Holds.TEXT for column in columns):
             # Whether text in another encoding arrives, and is equal to other text, is up to a row.

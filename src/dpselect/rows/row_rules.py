@@ -121,11 +121,6 @@ It is decided by the row alone, before contributions are bounded: other rows are
 """
 
 
-def parts_of(value: RowValue) -> Sequence[RowValue]:
-    """The values of single columns that a value is made of."""
-    return value.parts if isinstance(value, Value) and value.parts else [value]
-
-
 class Dialect:
     """The SQL of the rules in one engine; braces are filled in. The defaults here are right for most engines."""
 
@@ -267,13 +262,9 @@ class Dialect:
         return f"SELECT {whose}, {kept} FROM ({ranked}) AS ranked WHERE nth <= {most}"
 
 
-def named_cells(values: Mapping[str, RowValue]) -> tuple[dict[Column, str], dict[str, tuple[str, ...]]]:
-    """New names for the columns of a table, whose own may be anything, and those that each value is read from."""
-    names, cells = dict[Column, str](), dict[str, tuple[str, ...]]()
-    for name, value in values.items():
-        read = (each.column.of or each.column for each in parts_of(value))
-        cells[name] = tuple(names.setdefault(column, f"c{len(names)}") for column in read)
-    return names, cells
+def column_of(value: RowValue) -> Column:
+    """The column of the table that a value is read from."""
+    return value.column.of or value.column
 
 
 def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from dpselect.rows.columns import Column, Holds, Progress, changed, check_names, reading
 from dpselect.rows.duckdb import candidate_table
-from dpselect.rows.row_rules import Dialect, named_cells
+from dpselect.rows.row_rules import Dialect, column_of
 from dpselect.rows.statements import Engine, Found, Statement, one_by_one
 from dpselect.summaries import CandidateKind
 
@@ -86,7 +86,8 @@ class SparkFrame(Engine):
             return one_by_one(self._answer, asked, progress)
 
     def _answer(self, statement: Statement) -> Found:
-        columns, cells = named_cells(statement.reads)
+        columns = dict[Column, str]()
+        cells = statement.cells(column_of, columns)
         session, read = self.frame.sparkSession, self._as_opened(columns)
         frames = {"cells": read}
         for name, listed in statement.tables.items():

@@ -35,7 +35,6 @@ class Lookup:
     """What is asked of the rows of a table, whose columns are checked.
 
     Attributes:
-        scan: what is to be found.
         unit, column: whom a row belongs to, and what the scan is about.
         number: the column of amounts, numbers or dates, if the scan needs one.
         part: the group of a row, one of those listed; None: all rows are in one.
@@ -87,13 +86,21 @@ class Statement:
     @property
     def lists(self) -> dict[str, PublicCandidates]:
         """The public lists that some of what is read has to be in, by the same names."""
-        values = {name: each for name, each in self.reads.items() if isinstance(each, Value)}
-        return {name: each.listed for name, each in values.items() if each.listed is not None}
+        values = self.reads.items()
+        return {name: each.listed for name, each in values if isinstance(each, Value) and each.listed is not None}
 
     @property
     def tables(self) -> dict[str, PublicCandidates]:
         """The lists, except intervals, as engines know them: tables of ``candidate`` and ``place``, the position."""
         return {f"{name}_list": listed for name, listed in self.lists.items() if not is_interval(listed)}
+
+    def cells(self, of: Callable[[RowValue], Any], names: dict[Any, str]) -> dict[str, list[str]]:
+        """By what names each of `reads` is read; what is new is added to the `names` of what values are read `of`."""
+        found = dict[str, list[str]]()
+        for name, value in self.reads.items():
+            parts = value.parts if isinstance(value, Value) and value.parts else [value]
+            found[name] = [names.setdefault(of(each), f"c{len(names)}") for each in parts]
+        return found
 
     def sql(self, dialect: Dialect, cells: Mapping[str, Sequence[str]], table: str) -> str:
         """The statement in the words of an engine, over the `table`, in which each of `reads` is in some `cells`."""
@@ -321,8 +328,8 @@ def together(asked: Sequence[Statement]) -> Statement:
     """One statement for several, each with few places, that groups the rows by unit only once.
 
     What is found of a unit is a set of places, and so the bits of a word. Several statements share a word as long as it
-    has bits; one that chooses a place of each unit has a word for itself. The result is how many units have each bit,
-    and a summary for each statement. Proof that it finds what each finds alone: ``proofs/one_pass.md``.
+    has bits; one that chooses a place of each unit has a word for itself. The result is how many units have each bit.
+    Proof that it finds what each finds alone: ``proofs/one_pass.md``.
     """
     first, reads = asked[0], {"who": asked[0].reads["who"]}
     if len(asked) == 1 and first.places in (None, (1, 1)):  # a single place needs no bits
