@@ -211,6 +211,7 @@ def plain_batches(batch: RecordBatch, columns: Sequence[Column]) -> Batches:
     The text of these takes at most `PIECE_BYTES`. One that is stored once, for very many rows, could exceed all memory.
     """
     found = taken(batch, [column.name for column in columns])
+    found = [each.storage if isinstance(each, pa.ExtensionArray) else each for each in found]
     for first in range(0, batch.num_rows, BATCH_ROWS):
         arrays = [each.slice(first, BATCH_ROWS) for each in found]
         for start, end in cuts(np.sum([_lengths(each) for each in arrays], axis=0)):
@@ -230,8 +231,6 @@ def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 def _lengths(array: Array) -> NDArray[np.int64]:
     """Bytes of the text in each row, when it is written out."""
-    if isinstance(array, pa.ExtensionArray):
-        return _lengths(array.storage)
     if not len(array):  # Arrow knows no lengths of views
         return np.zeros(0, np.int64)
     if isinstance(array, pa.DictionaryArray):
@@ -247,8 +246,6 @@ def _lengths(array: Array) -> NDArray[np.int64]:
 
 def plain(column: Array, holds: Holds) -> Array:
     """The column in the Arrow type of `holds`, the same for every table. No cast here can fail for a value."""
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
     if isinstance(column, pa.DictionaryArray):
         values = column.dictionary  # Arrow cannot decode dictionaries of views
         is_view = pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type)
@@ -261,12 +258,7 @@ def plain(column: Array, holds: Holds) -> Array:
 
 
 def dates_of(stamps: Array) -> Array:
-    """The dates of timestamps, in their own time zone if the type has one; dates stay what they are.
-
-    Null where UTC has a year before 1 or after 9999.
-    """
-    if pa.types.is_date32(stamps.type):  # categories, which were converted before
-        return stamps
+    """The dates of timestamps, in their time zone if they have one; null where UTC is before year 1 or after 9999."""
     a_day = 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[stamps.type.unit]
     first, end = (date.min - DAY_ZERO).days, (date.max - DAY_ZERO).days + 1
     # In a time zone the last whole numbers of 64 bits would overflow.
