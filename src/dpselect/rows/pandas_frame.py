@@ -32,10 +32,9 @@ def of_pandas(frame: Any) -> Frame:
 
     def now() -> Now:
         held = frame.copy(deep=False)  # a snapshot
-        names = list(map(str, held.columns))
-        series = {name: held.iloc[:, place] for place, name in enumerate(names)}
-        schema = pa.schema([(name, _way(each)[0]) for name, each in series.items()])
-        return schema, lambda asked: _batches({name: series[name] for name in asked})
+        names = [*map(str, held.columns)]
+        schema = pa.schema([(name, _way(dtype)[0]) for name, dtype in zip(names, held.dtypes, strict=True)])
+        return schema, lambda asked: _batches({name: held.iloc[:, names.index(name)] for name in asked})
 
     shown = "<pandas DataFrame>"
     check_names(list(frame.columns), shown=shown)
@@ -57,7 +56,7 @@ def of_numpy_array(values: NDArray[Any]) -> Frame:
 
 def _batches(asked: Mapping[str, Any]) -> Iterator[RecordBatch]:
     """The rows of some columns, at most `PIECE_BYTES` characters of Python's strings at a time, or one row."""
-    readers, names = [(series.array, _way(series)[1]) for series in asked.values()], [*asked]
+    readers, names = [(series.array, _way(series.dtype)[1]) for series in asked.values()], [*asked]
     for start in range(0, len(readers[0][0]), BATCH_ROWS):
         found = [read(array[start : start + BATCH_ROWS]) for array, read in readers]
         long = [[len(value or "") for value in cast("Strings", each)] for each in found if isinstance(each, list)]
@@ -82,24 +81,24 @@ def from_numpy(values: NDArray[Any]) -> Array:
     return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)
 
 
-def _way(column: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
-    """The Arrow type of a series or an index, and what reads slices of its array; `no_type` where none fits.
+def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
+    """The Arrow type of a column of a dtype, and what reads slices of its array; `no_type` where none fits.
 
     It reads into an Arrow array, or into Python strings, of which too many may be too long. Timestamps are times, even
     if all of them are at midnight.
     """
-    dtype, name = column.dtype, type(column.dtype).__name__
+    name = type(dtype).__name__
     if name == "CategoricalDtype":
-        type_, read = _way(dtype.categories)
+        type_, read = _way(dtype.categories.dtype)
         every = cache(lambda: pa.table([_arrow(read(dtype.categories.array))], [""]).column(0).combine_chunks())
         return type_, lambda chunk: pa.DictionaryArray.from_arrays(from_numpy(ma.masked_less(chunk.codes, 0)), every())
     if dtype.name == "object" or (name == "StringDtype" and dtype.storage == "python"):  # else Arrow's, maybe not UTF-8
         return pa.large_string(), lambda chunk: text_of_objects(np.asarray(chunk, object))
     if name in ("PeriodDtype", "IntervalDtype"):  # numbers and structs in Arrow
         return pa.duration("ns") if name == "PeriodDtype" else no_type(), pa.array
-    is_numpy = isinstance(dtype, np.dtype)
-    read: Callable[[Any], Array] = (lambda chunk: from_numpy(np.asarray(chunk))) if is_numpy else pa.array
-    return type_of(lambda: read(column.array[:0])), read
+    if isinstance(dtype, np.dtype):
+        return type_of(lambda: from_numpy(np.empty(0, dtype))), lambda chunk: from_numpy(np.asarray(chunk))
+    return type_of(lambda: pa.array(dtype.construct_array_type()._from_sequence([], dtype=dtype))), pa.array
 
 
 def _hint(name: object, dtype: Any) -> str:
