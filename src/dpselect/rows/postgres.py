@@ -7,6 +7,7 @@ import sys
 from array import array
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -126,10 +127,9 @@ class PostgresTable(Engine):
         self.url, self.shown = url, errors.table_name(url, name)
         hint = "Give its name, or schema.name, without quotes, with the capitals it was created with."
         unknown = InvalidDataError("table", Shown(repr(name)), "a table with columns that this user may read", hint)
-        of_bytes = InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
         with _connected(url) as connection:
-            no_text = connection.DataError  # where a database does not know how its text is encoded
-            with _translated(connection, url, lambda error: of_bytes if isinstance(error, no_text) else unknown):
+            encoding = connection.info.parameter_status("server_encoding")
+            with _translated(connection, url, lambda _: unknown):
                 named = ".".join(quoted(part) for part in name.rpartition(".")[::2] if part)
                 ((*found, names),) = connection.execute(_FOUND, [named])
                 if not names:
@@ -139,7 +139,13 @@ class PostgresTable(Engine):
                 self.types = dict(zip(names, types_of(connection, self.source, names), strict=True))
                 known = {word: holds for holds, words in _TYPES.items() for word in words.split()}
                 words = dict[int, str](connection.execute(_KNOWN, [[*self.types.values()]]))
-        self.columns = tuple(Column(name, known.get(words[type_], Holds.OTHER)) for name, type_ in self.types.items())
+        columns = (Column(name, known.get(words[type_], Holds.OTHER)) for name, type_ in self.types.items())
+        if encoding != _UNICODE:  # whether text arrives, and is equal to other text, would be up to a row
+            other = f"The encoding of the database is {encoding}: copy the table to a database in UTF8."
+            columns = (
+                replace(each, holds=Holds.OTHER, hint=other) if each.holds is Holds.TEXT else each for each in columns
+            )
+        self.columns = tuple(columns)
 
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, over one state of the table."""
@@ -152,11 +158,6 @@ class PostgresTable(Engine):
         """A result. This frame holds rows, so the caller must not let out errors with its traceback."""
         columns = dict[Column, str]()
         cells = statement.cells(column_of, columns)
-        encoding = connection.info.parameter_status("server_encoding")
-        if encoding != _UNICODE and any(column.holds is Holds.TEXT for column in columns):
-            # Whether text in another encoding arrives, and is equal to other text, is up to a row.
-            expected = f"columns that are not text, because the encoding of the database is {encoding}"
-            raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
         types = {each.name: self.types[each.name] for each in columns}
         check_unchanged(connection, self.source, types, self.shown)
         read = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in columns.items())
