@@ -135,11 +135,7 @@ class Rows:
         return found
 
     def lookup(self, column: str | None, scan: Scan, groups: PublicGroups | None) -> Lookup:
-        """A scan of the rows, about a column or the units alone, in each group; no row is read.
-
-        Raises:
-            InvalidDataError: there is no such column, or the type of one does not allow it.
-        """
+        """A scan of the rows, about a column or the units alone, in each group, if columns and types allow it."""
         about, unit = self.unit_column if column is None else self.check(column), self.unit_column
         listed, argument, name, near = None, "candidates", "column", list[Any]()
         number, is_date = None, False

@@ -78,9 +78,8 @@ class PublicCondition:
 def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
     """The ends of an interval of numbers as they are compared; None, of which there is at most one, is no end."""
     known = [end for end in given if end is not None]
-    between = whole_or_double_bounds((known[0], known[-1]), "where")
-    lower, upper = (end if at is not None else None for end, at in zip(between, given, strict=True))
-    return lower, upper
+    lower, upper = whole_or_double_bounds((known[0], known[-1]), "where")
+    return None if given[0] is None else lower, None if given[1] is None else upper
 
 
 Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | PublicCondition
