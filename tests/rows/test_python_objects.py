@@ -121,10 +121,10 @@ def test_what_an_object_says_of_its_class_is_not_believed(role: str) -> None:
     assert count(pd.DataFrame(roles), ["1"] if role == "value" else [1]) == [2 if role == "value" else 1]
 
 
-SEVENS = [7, 7.0, np.int8(7), np.float16(7), np.longdouble(7), decimal.Decimal("7.00"), decimal.Decimal("0.7E1"), "7"]
+SEVENS = [7, 7.0, np.int8(7), np.float16(7), decimal.Decimal("7.00"), decimal.Decimal("0.7E1"), "7"]
 HALVES = [0.5, np.float32(0.5), decimal.Decimal("0.5"), decimal.Decimal("0.500"), decimal.Decimal("5e-1"), "0.5"]
 TENTHS = [0.1, decimal.Decimal.from_float(0.1), decimal.Decimal("0.1"), "0.1"]
-LARGE = [10**20, 1e20, decimal.Decimal("1e20"), np.longdouble("1e20"), "1" + "0" * 20]
+LARGE = [10**20, 1e20, decimal.Decimal("1e20"), "1" + "0" * 20]
 TINY = [decimal.Decimal("1e-400"), decimal.Decimal("10e-401")]
 ZEROS = [0, 0.0, -0.0, decimal.Decimal("-0.00"), "0"]
 

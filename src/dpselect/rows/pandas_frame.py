@@ -70,14 +70,10 @@ def _arrow(values: Array | Strings) -> Array:
 
 
 def from_numpy(values: NDArray[Any]) -> Array:
-    """The values, with nulls where they are masked; long doubles become the nearest doubles."""
+    """The values, with nulls where they are masked."""
     if values.dtype.kind == "U":
         return text_array(cast("Strings", values.tolist()))
     mask = ma.getmaskarray(values) if isinstance(values, ma.MaskedArray) else None
-    values = np.asarray(values)
-    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        with np.errstate(all="ignore"):  # a warning about overflow would depend on a row
-            values = values.astype(np.float64)
     return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)
 
 
@@ -151,10 +147,7 @@ def _plain(value: Any) -> str | Number | None:
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return value
-    if kind is np.longdouble:  # there is no such built-in type
-        with np.errstate(all="ignore"):
-            return int(value) if np.isfinite(value) and value.is_integer() else float(value)
-    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, np.timedelta64):
+    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, (np.timedelta64, np.longdouble)):
         return _plain(np.generic.item(value))
     return next((exactly(value) for base, exactly in _EXACTLY.items() if issubclass(kind, base)), None)
 
