@@ -16,10 +16,9 @@ from typing import Any, Literal, cast
 
 from dpselect import public
 from dpselect.checks import delta_below_one, positive_epsilon, text_of
-from dpselect.errors import ChargeRefusedError, InvalidParameterError, RequestReusedError, Shown, typed
+from dpselect.errors import InvalidParameterError, RequestReusedError, Shown, typed
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import Account
 from dpselect.plans.answers import Answers, new_folder
 from dpselect.plans.division import BUDGET_KEYS, PlanForecast, described, divided
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
@@ -97,6 +96,7 @@ class Plan:
     memory_limit: str | int | None = None
     source_name: str | None = None
     _folder: Path = field(default=Path(), init=False)
+    _spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
         self.epsilon, self.delta = positive_epsilon(self.epsilon), delta_below_one(self.delta)
@@ -110,7 +110,7 @@ class Plan:
             raise InvalidParameterError("anchor", Shown("<an anchor>"), "the URL of a ledger together with it")
         if self.ledger is not None and not isinstance(self.ledger, Ledger):
             self.ledger = Ledger(self.ledger, anchor=self.anchor)
-        Spending(self.ledger, self.account)  # or neither is given
+        self._spending = Spending(self.ledger, self.account)
         self.neighbours = neighbouring_relation(self.neighbours)
         if isinstance(self.format, Mapping):  # else it is checked with the table
             check_keys(self.format, (each.name for each in WORDS), place="format", of="a format")
@@ -157,9 +157,9 @@ class Plan:
         dry = DryRun(source=self.table, **self._about)
         asked, cost = self._settled(planner(dry))
         plain: dict[str, Any] = {"unchecked": dry.unchecked, **cost}
-        if (account := self._account()) is not None:
+        plain["stored"], plain["refused"] = self._stored(asked)
+        if (account := self._spending.held) is not None:
             plain |= {"account": account.name, "left": account.left}
-            plain["stored"], plain["refused"] = self._looked_up(asked)
         made = {name: Forecast(**each.asked.stated(column=each.column, unit=each.unit)) for name, each in asked.items()}
         return PlanForecast(by_name=made, budget=self.epsilon, budget_delta=self.delta, **plain)
 
@@ -184,9 +184,9 @@ class Plan:
         reading: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
         data = Dataset(self.table, progress=progress, **reading, **self._about)
         asked, cost = self._settled(planner(data))
-        stored, _ = self._looked_up(asked)
-        by_name = dict(zip(asked, Spending(self.ledger, self.account).answers([*asked.values()]), strict=True))
-        name, account = self.name or "Answers", self._account()
+        stored, _ = self._stored(asked)
+        by_name = dict(zip(asked, self._spending.answers([*asked.values()]), strict=True))
+        name, account = self.name or "Answers", self._spending.held
         answers = Answers(by_name=by_name, name=name, stored=stored, account=account, **cost)
         if folder is not None:
             answers.save(folder)
@@ -234,24 +234,10 @@ class Plan:
                 raise type(error)(place, typed(text), error.expected, hint) from None
         return held
 
-    def _looked_up(self, asked: Mapping[str, TableQuestion]) -> tuple[dict[str, str], str]:
+    def _stored(self, asked: Mapping[str, TableQuestion]) -> tuple[dict[str, str], str]:
         """From when the answers are that the ledger has, and why it would refuse the others; nothing is charged."""
-        if not isinstance(self.ledger, Ledger) or self.account is None:
-            return {}, ""
-        refused, stored = "", dict[str, str]()
-        try:
-            self.ledger.look(self.account, [(each.run, str(each.request), each.text) for each in asked.values()])
-        except ChargeRefusedError as refusal:
-            refused = refusal.what
-        for name, question in asked.items():
-            for entry in self.ledger.under(self.account, str(question.request)):
-                if entry.release is not None:
-                    stored[name] = json.loads(entry.release)["time"][:10]
-        return stored, refused
-
-    def _account(self) -> Account | None:
-        """What the account is at this moment, if one is charged."""
-        return self.ledger.account(self.account) if isinstance(self.ledger, Ledger) and self.account else None
+        stored, refused = self._spending.stored([*asked.values()])
+        return {name: json.loads(text)["time"][:10] for name, text in zip(asked, stored, strict=True) if text}, refused
 
 
 def in_folder(path: str, folder: Path) -> str:

@@ -22,7 +22,7 @@ from dpselect.questions.words import as_text
 from dpselect.summaries.scans import ordered
 
 if TYPE_CHECKING:
-    from dpselect.ledger import Ledger, Receipt
+    from dpselect.ledger import Account, Ledger, Receipt
     from dpselect.questions.query import Query
 
 
@@ -131,50 +131,47 @@ class Forecast(Worded):
 class Spending:
     """Answers questions; if there is an account, each answer is charged before it is drawn."""
 
-    __slots__ = ("_ledger", "_times", "account")
+    __slots__ = ("_times", "account", "ledger")
 
     def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
         if (ledger is None) != (account is None):
             missing = "ledger" if ledger is None else "account"
             raise errors.InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-        self._ledger: Ledger | None = None
+        self.ledger: Ledger | None = None
         if ledger is not None:
             from dpselect.ledger import Ledger  # brings a database with it
 
-            self._ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+            self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.account = "" if account is None else account
         self._times = Times(one_of(times, "times", Times))
 
-    def ledger_for(self, request: str | None) -> Ledger | None:
-        """The ledger; a request requires one."""
-        if self._ledger is None and request is not None:
-            expected = "a ledger and an account together with it"
-            raise errors.InvalidParameterError("request", errors.typed(request), expected)
-        return self._ledger
+    @property
+    def held(self) -> Account | None:
+        """What the account is at this moment; None: nothing is charged."""
+        return None if self.ledger is None else self.ledger.account(self.account)
+
+    def stored(self, questions: Sequence[TableQuestion]) -> tuple[list[str], str]:
+        """The stored answer of each, or an empty text; and why the account would refuse the others, likewise."""
+        refused = ""
+        try:
+            self._look(questions)
+        except errors.ChargeRefusedError as refusal:
+            refused = refusal.what
+        if self.ledger is None:
+            return [""] * len(questions), ""
+        under = [self.ledger.under(self.account, each.request) if each.request else [] for each in questions]
+        return [next((entry.release for entry in found if entry.release), "") for found in under], refused
 
     def forecast(self, asked: TableQuestion) -> Forecast:
         """What the answer would be charged, once the columns are checked; nothing is gathered or charged."""
-        request = asked.request
-        forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
-        ledger = self.ledger_for(request)
-        if ledger is None:
-            return forecast
-        if request is not None and not asked.origin:
+        if self.ledger is not None and asked.request is not None and not asked.origin:
             raise errors.InvalidParameterError("source", None, "the source of the Dataset, because a request is given")
-        known, fits = None, True
-        try:
-            (known,) = ledger.look(self.account, [(asked.run, request, asked.text if request else "")])
-        except errors.ChargeRefusedError:
-            fits = False
-        account = ledger.account(self.account)
-        return replace(
-            forecast,
-            account=self.account,
-            left=account.left,
-            set_aside_left=account.set_aside_left,
-            is_answered=known is not None and known.release is not None,
-            fits=fits,
-        )
+        forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
+        (stored,), refused = self.stored([asked])
+        if (account := self.held) is None:
+            return forecast
+        left = {"left": account.left, "set_aside_left": account.set_aside_left}
+        return replace(forecast, account=account.name, is_answered=bool(stored), fits=not refused, **left)
 
     def answer(self, asked: TableQuestion) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request."""
@@ -190,11 +187,11 @@ class Spending:
         is drawn and stored before the next is drawn. An interrupt after a charge gets a note that names the last entry.
         """
         time, seeded_before = public_time(datetime.now(UTC), self._times), seeded_draws()
-        for each in questions:
-            self.ledger_for(each.request)
-        before = None if self._ledger is None else self._ledger.last_charge
+        if self.ledger is not None:
+            refuse_seeded()
+        before = None if self.ledger is None else self.ledger.last_charge
         try:
-            looked = self._looked(questions)
+            looked = self._look(questions)
             known = [None if each is None or each.release is None else _read_back(each.release) for each in looked]
             new = [place for place, release in enumerate(known) if release is None]
             read = gathered([questions[place] for place in new], in_order=seeded_before[0])
@@ -208,36 +205,38 @@ class Spending:
                 undrawn: Release = Release(value=asked.asked.undrawn, **about)
                 drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash()))
             if drafts and len(questions) > 1:
-                self._looked(questions)  # reading may have taken long, and others charge meanwhile
-                if self._ledger is not None and all(each.asked.request is not None for each in drafts):
+                self._look(questions)  # reading may have taken long, and others charge meanwhile
+                if self.ledger is not None and all(each.asked.request is not None for each in drafts):
                     charges = [
                         (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
                         for each in drafts
                     ]
-                    self._ledger.charge_ahead(self.account, charges)
+                    self.ledger.charge_ahead(self.account, charges)
             answers = (self._answer(draft, seeded_before) for draft in drafts)
             return [next(answers) if release is None else release for release in known]
         except BaseException as error:
-            if not isinstance(error, Exception) and self._ledger is not None and not hasattr(error, "__notes__"):
-                last = self._ledger.last_charge
+            if not isinstance(error, Exception) and self.ledger is not None and not hasattr(error, "__notes__"):
+                last = self.ledger.last_charge
                 if last is not None and last is not before:
                     error.add_note(str(errors.AnswerLostError(last.account, last.sequence, "It was interrupted.")))
             raise
 
-    def _looked(self, questions: Sequence[TableQuestion]) -> list[Receipt | None]:
+    def _look(self, questions: Sequence[TableQuestion]) -> list[Receipt | None]:
         """What the ledger has of each. Raises what charging all others together would raise now."""
-        if self._ledger is None:
-            return [None] * len(questions)
-        refuse_seeded()
-        asked = [(each.run, each.request, each.text) for each in questions]
-        return self._ledger.look(self.account, asked)
+        if self.ledger is not None:
+            return self.ledger.look(self.account, [(each.run, each.request, each.text) for each in questions])
+        for each in questions:
+            if each.request is not None:
+                expected = "a ledger and an account together with it"
+                raise errors.InvalidParameterError("request", errors.typed(each.request), expected)
+        return [None] * len(questions)
 
     def _answer(self, draft: _Draft, seeded: tuple[bool, int]) -> Release:
         """Charge, draw and store, in this order; or return what is stored for the request by now.
 
         `seeded` is what `seeded_draws` said when the question was asked.
         """
-        asked, ledger, receipt = draft.asked, self._ledger, None
+        asked, ledger, receipt = draft.asked, self.ledger, None
         if ledger is not None:
             about: dict[str, Any] = {"question": asked.text, "certificate": draft.certificate}
             receipt = ledger.charge(self.account, asked.run, request=asked.request, time=draft.undrawn.time, **about)

@@ -245,7 +245,7 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
             neighbours=neighbouring_relation(self.neighbours),
         )
         codes = self._codes(table)
-        if (ledger := self._spending(fitted="tree_").ledger_for(None)) is not None:
+        if (ledger := self._spending(fitted="tree_").ledger) is not None:
             question = {"ask": "tree", "settings": reading.settings_hash(planned, self._cuts, labels)}
             run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
             ledger.charge(str(self.account), run, question=identity_text(question, unit=self.unit))

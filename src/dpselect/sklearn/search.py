@@ -170,7 +170,7 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
                 score = sum_of_scores(self.scoring(fitted, scored, right), rows=len(right), steps=steps)
             return noise.draw(score) / steps, fitted
 
-        ledger = self._spending(fitted="best_estimator_").ledger_for(None)
+        ledger = self._spending(fitted="best_estimator_").ledger
 
         def charge(event: Event) -> None:
             if ledger is not None:
