@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
@@ -67,9 +68,6 @@ def _budget(value: object, key: str, name: str) -> float:
 
 Planned = Callable[[str, float], TableQuestion]
 """What would be asked by the question of this name at an epsilon: its cost and its error bound."""
-
-_SMALLEST = 2.0**-20
-"""Factor: nothing is made smaller than this, or larger than its inverse."""
 
 
 def divided(
@@ -150,15 +148,9 @@ def divided(
 
 def _largest(accepts: Callable[[float], bool]) -> float:
     """The largest factor that is accepted, as all smaller ones are, within a millionth of it; 0 if none is."""
-    yes, no = (1.0, 2.0) if accepts(1.0) else (_SMALLEST, 1.0)
-    if yes < 1.0 and not accepts(yes):
-        return 0.0
-    while 1.0 < no < 1.0 / _SMALLEST and accepts(no):
-        yes, no = no, 2.0 * no
-    for _ in range(20):
-        middle = (yes + no) / 2.0
-        yes, no = (middle, no) if accepts(middle) else (yes, middle)
-    return yes
+    powers = range(-20 << 20, 20 << 20)  # of two, in parts of a 2^20th
+    first = bisect_left(powers, True, key=lambda power: not accepts(2.0 ** (power / 2**20)))
+    return 2.0 ** (powers[first - 1] / 2**20) if first else 0.0
 
 
 def _of_part(name: str, question: Mapping[str, Any], part: Fraction) -> float:
@@ -193,11 +185,7 @@ def _reaching(name: str, question: Mapping[str, Any], planned: Planned, epsilon:
 
 
 def _in_few_digits(epsilon: float, rounding: str) -> float:
-    """A double of four digits: people read it.
-
-    >>> _in_few_digits(0.182399, ROUND_FLOOR), _in_few_digits(0.182312, ROUND_CEILING), _in_few_digits(0.5, ROUND_FLOOR)
-    (0.1823, 0.1824, 0.5)
-    """
+    """A double of four digits: people read it."""
     return float(Context(prec=4, rounding=rounding).create_decimal(epsilon))
 
 

@@ -137,7 +137,7 @@ class Plan:
         held.setdefault("name", Path(path).stem)
         for key in ("table", "ledger", "anchor"):
             if isinstance(held.get(key), str):
-                held[key] = in_folder(held[key], folder)
+                held[key] = _in_folder(held[key], folder)
             elif key in held:
                 raise InvalidParameterError(key, held[key], "a text")
         plan = cls(**held)
@@ -220,7 +220,7 @@ class Plan:
                 continue
             place, written = f"questions.{name}.{key}", text
             if text.startswith("@"):
-                written = "@" + in_folder(text[1:], self._folder)
+                written = "@" + _in_folder(text[1:], self._folder)
             elif not re.fullmatch(r"\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*", text):
                 expected = 'a list such as [1, 2, 3], a range "1..100" or the file "@list.txt"'
                 raise InvalidParameterError(place, typed(text), expected)
@@ -240,12 +240,8 @@ class Plan:
         return {name: json.loads(text)["time"][:10] for name, text in zip(asked, stored, strict=True) if text}, refused
 
 
-def in_folder(path: str, folder: Path) -> str:
-    """A path that is not absolute, from `folder`; what is absolute, or the URL of a server, stays as it is.
-
-    >>> in_folder("people.csv", Path("/plans")), in_folder("sqlite:///budget.db", Path("/plans"))
-    ('/plans/people.csv', 'sqlite:////plans/budget.db')
-    """
+def _in_folder(path: str, folder: Path) -> str:
+    """A path that is not absolute, from `folder`; what is absolute, or the URL of a server, stays as it is."""
     scheme, separator, rest = path.partition("sqlite:///")
     if separator and not scheme:
         return separator + str(folder / rest)
