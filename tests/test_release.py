@@ -15,7 +15,6 @@ import pytest
 import dpselect as dps
 from dpselect import Neighbours, Release
 from dpselect.accounting import PureEvent
-from dpselect.certificates import release as release_module
 from dpselect.questions.words import NoisyUnits
 from tests.question_words import provenance
 
@@ -239,24 +238,6 @@ def test_representations() -> None:
     assert "<td>2</td><td>a&amp;b</td>" in page
     assert "<b>" not in page
     assert "<th>level</th><th>age</th></tr><tr><td>0.5</td><td>37</td>" in quantile()._repr_html_()
-
-
-def test_the_version_is_a_text_even_in_a_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib import metadata
-
-    def missing(_: str) -> str:
-        raise metadata.PackageNotFoundError
-
-    fields = {field.name: getattr(make(), field.name) for field in dataclasses.fields(Release)}
-    del fields["version"]
-    looked_up = release_module._installed_version
-    try:
-        for version, found in ((missing, "not installed"), (lambda _: "1.2.3", "1.2.3")):
-            looked_up.cache_clear()
-            monkeypatch.setattr(metadata, "version", version)
-            assert Release(**fields).version == found
-    finally:
-        looked_up.cache_clear()
 
 
 def test_times_are_written_in_utc() -> None:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,7 +23,6 @@ from dpselect.errors import InvalidCertificateError, InvalidParameterError, Sele
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
 from dpselect.questions.query import Query
-from dpselect.questions.question import Question
 from dpselect.questions.words import CERTIFICATE, Drawn, NoisyUnits, Words, is_noisy_count
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.scans import MOST_GROUPS
@@ -138,26 +137,18 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
     for name in sorted({*expected_receipt, *receipt} - {"request"}):  # what it was for is said below
         if receipt.get(name) != expected_receipt.get(name):
             raise wrong(f"receipt.{name}", "what the charge in this ledger says")
-    charged, relation = from_json(entry.body["event"]), release.neighbours
-    try:
-        expected = Run(event=release.event, mechanism=release.mechanism, neighbours=relation, unit=release.unit)
-    except InvalidParameterError:  # no ledger takes so long a name
-        raise wrong("event", "what was charged under its receipt") from None
-    if charged not in (expected, release.event) or receipt.get("request") != entry.request:
+    fitting, relation = list[Event | Run]([release.event]), release.neighbours
+    with suppress(InvalidParameterError):  # no ledger takes so long a name
+        fitting.append(Run(event=release.event, mechanism=release.mechanism, neighbours=relation, unit=release.unit))
+    if from_json(entry.body["event"]) not in fitting or receipt.get("request") != entry.request:
         raise wrong("event", "what was charged under its receipt")
     # A charge by a bare event names neither: then it protects what the account does.
     account = ledger.account(receipt["account"])
     if release.neighbours is not account.neighbours or account.unit not in (None, release.unit):
         raise wrong("guarantee", "the unit and the relation that the account protects")
-    if entry.release is None:
-        return False
-    try:
-        held: object = json.loads(entry.release)
-    except (ValueError, RecursionError):  # whoever calls store_release may keep any text
-        held = None
-    if held != json.loads(text):
+    if entry.release is not None and entry.release != text.strip():
         raise wrong("value", "the release that the ledger stored for its request")
-    return True
+    return entry.release is not None
 
 
 def read_certificate(text: object) -> tuple[Release[Any], Words]:
@@ -178,8 +169,6 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
         if len(answers) > MOST_GROUPS:
             raise wrong("value", f"at most {MOST_GROUPS:,} groups")
         names = [_group(name, words["groups"]) for name, _ in answers]
-    elif "by" in words:
-        raise wrong("question.groups", "the groups")
     try:
         asked = Query.again(
             words, neighbours=Neighbours(neighbours), facts=_object(held.get("facts", {}), "facts"), groups=names
@@ -204,18 +193,19 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
     answer = read[0] if names is None else dict(zip(names, read, strict=True))
     usable = _numbers(held, "usable", names, len(read))
     counted = _numbers(held, "counts", names, sum(len(_values(each)) for each in read))
-    about: dict[str, Any] = {"time": _time(held["time"], "time"), **asked.stated(column=column, unit=unit)}
-    release: Release[Any] = Release(value=asked.undrawn, **about)
-    release = replace(
-        release.answered(Drawn(answer, usable, counted)),
+    about = {**asked.stated(column=column, unit=unit), "value": asked.undrawn}
+    about["event"] = _event(held["event"], terms.event)
+    about["error_bound"] = _bound(held["error_bound"], terms.error_bound)
+    undrawn: Release[Any] = Release(
+        time=_time(held["time"], "time"),
         receipt=_fields(held["receipt"], "receipt", ("account", "sequence", "hash", "time"), _IN_RECEIPTS),
-        event=_event(held["event"], release.event),
         version=_fitting(held["version"], "version"),
         format=held.get("format"),
         source=_fields(held.get("source"), "source", (), (*_SOURCES, "schema", "name")),
-        error_bound=_bound(held["error_bound"], release.error_bound),
         seeded="seeded" in held,
+        **about,
     )
+    release = undrawn.answered(Drawn(answer, usable, counted))
     if release.receipt is not None:
         _time(release.receipt["time"], "receipt.time")
         if release.receipt["sequence"] >= 2**63:
@@ -226,7 +216,12 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
     if canonical_json(stated) != canonical_json(expected):
         raise _difference(stated, expected)
     for name, answer in zip(names or [None], read, strict=True):
-        _check_possible(asked.alone, answer, release, name)
+        is_list = asked.alone.gives_list
+        if isinstance(answer, list) != is_list:
+            raise wrong("value", "a list of values" if is_list else "a single value")
+        units, counts = (_at_no_cost(numbers, name) for numbers in (release.usable, release.counted))
+        if not asked.alone.possible(answer if is_list else [answer], units, counts if is_list else None):
+            raise wrong("value", "one that such a question can have, and that agrees with the numbers released with it")
     return release, held
 
 
@@ -309,16 +304,6 @@ def _read(held: object, *, is_date: bool) -> Any:
         return date.fromisoformat(held) if is_date and isinstance(held, str) else held
     except ValueError:
         raise wrong("value", "dates such as 2026-11-21") from None
-
-
-def _check_possible(question: Question, answer: object, release: Any, group: object) -> None:
-    """Refuse values that no such question answers with, or that the numbers which came with them contradict."""
-    is_list = question.gives_list
-    if isinstance(answer, list) != is_list:
-        raise wrong("value", "a list of values" if is_list else "a single value")
-    units, counts = (_at_no_cost(numbers, group) for numbers in (release.usable, release.counted))
-    if not question.possible(_values(answer), units, counts if is_list else None):
-        raise wrong("value", "one that such a question can have, and that agrees with the numbers released with it")
 
 
 def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:

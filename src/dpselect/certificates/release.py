@@ -31,13 +31,7 @@ else:
 
 _MOST_SHOWN = 50
 
-
-@cache  # reading what is installed takes longer than planning an answer
-def _installed_version() -> str:
-    try:
-        return metadata.version("dpselect")
-    except metadata.PackageNotFoundError:  # run from a source tree
-        return "not installed"
+_installed = cache(metadata.version)  # reading what is installed takes longer than planning an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +69,7 @@ class Release(Worded, Generic[Answer]):
     value: Answer
     time: datetime
     receipt: Mapping[str, Any] | None = None
-    version: str = field(default_factory=_installed_version)
+    version: str = field(default_factory=lambda: _installed("dpselect"))
     format: Mapping[str, Any] | None = None
     source: Mapping[str, Any] | None = None
     seeded: bool = False
@@ -154,7 +148,7 @@ class Release(Worded, Generic[Answer]):
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        held = {
+        held: dict[str, Any] = {
             **claims(self),
             "certificate": CERTIFICATE,
             "value": _plain(self.value),
@@ -163,12 +157,10 @@ class Release(Worded, Generic[Answer]):
             "version": self.version,
             "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
         }
-        for name in ("facts", "arguments", "groups", "format", "source"):
-            if getattr(self, name):
-                held[name] = dict(getattr(self, name))
+        held |= {name: dict(about) for name, about in (("format", self.format), ("source", self.source)) if about}
         for name, numbers in (("usable", self.usable), ("counts", self.counted)):
             if numbers is not None:
-                held[name] = {"count": _plain(numbers.count), **numbers.description}
+                held[name]["count"] = _plain(numbers.count)
         return held | {"seeded": SEEDED} if self.seeded else held
 
     def question_hash(self) -> str:
@@ -254,7 +246,11 @@ def claims(planned: Planned) -> dict[str, Any]:
     within = None if bound is None or not math.isfinite(bound) else bound  # what does not fit into a double
     protected = {"unit": planned.unit, "neighbours": str(planned.neighbours)}
     moved = {"sensitivity": planned.sensitivity, "monotonic": planned.monotonic}
+    about = {"facts": planned.facts, "arguments": planned.arguments, "groups": planned.groups}
+    numbers = {"usable": planned.usable, "counts": planned.counted}
     return {
+        **{name: dict(held) for name, held in about.items() if held},
+        **{name: held.description for name, held in numbers.items() if held is not None},
         "question": dict(planned.question),
         "guarantee": {**protected, "epsilon": planned.epsilon, "delta": planned.delta},
         "event": encode(planned.event),

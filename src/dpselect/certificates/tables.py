@@ -40,7 +40,7 @@ def _tabled(release: Any) -> tuple[list[str], dict[str, list[Any]], list[Any]]:
     table: dict[str, list[Any]] = {head: [] for head in (*heads, *numbers[: 1 if counts is None else 2])}
     bounds, reported = list[float | None](), list[Any]()
     for group, answer in (cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}).items():
-        listed, units = values_in(answer), release.units_in(group)
+        listed, units = answer if kind.gives_list else [answer], release.units_in(group)
         parts = cast("tuple[Any, ...]", group) if isinstance(group, tuple) else (group,)
         for head, part in zip(heads[:-1], parts, strict=False):
             table[head] += [part] * len(listed)
@@ -49,7 +49,8 @@ def _tabled(release: Any) -> tuple[list[str], dict[str, list[Any]], list[Any]]:
         reported += [wording.reported(release, each, group) for each in listed]
         bounds += [kind.value_bound(release, units, each) for each in listed]
         if counts is not None:
-            table["units"] += values_in(cast("Any", counts[group]) if isinstance(counts, dict) else counts)
+            counted = cast("Any", counts[group]) if isinstance(counts, dict) else counts
+            table["units"] += counted if kind.gives_list else [counted]
     if counts is not None:
         within = None if release.candidates["origin"] == "rows" else release.counted.within
         bounds = [within] * max(1, len(table["units"]))
@@ -62,11 +63,6 @@ def _tabled(release: Any) -> tuple[list[str], dict[str, list[Any]], list[Any]]:
         table["lower"] = [max(least, each - bound) for each, bound in pairs]
         table["upper"] = [min(most, each + bound) for each, bound in pairs]
     return heads, table, reported
-
-
-def values_in(answer: object) -> list[Any]:
-    """The values of an answer of one group, or its only one."""
-    return cast("list[Any]", answer) if isinstance(answer, list) else [answer]
 
 
 def shown(value: object, *, is_amount: bool = False) -> str:

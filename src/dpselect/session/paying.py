@@ -101,11 +101,9 @@ class Forecast(Worded):
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values: what `to_json` writes."""
         return {
+            "arguments": {},
+            "groups": None,
             **claims(self),
-            "arguments": dict(self.arguments),
-            "groups": None if self.groups is None else dict(self.groups),
-            **({} if self.usable is None else {"usable": self.usable.description}),
-            **({} if self.counted is None else {"counts": self.counted.description}),
             "account": self.account,
             "left": self.left,
             "is_answered": self.is_answered,
