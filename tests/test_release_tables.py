@@ -97,15 +97,6 @@ def test_an_interval_has_the_shape_of_the_value(name: str) -> None:
     assert flat == [*zip(table["lower"], table["upper"], strict=True)]
 
 
-def test_shares_add_up_and_are_of_histograms_alone() -> None:
-    release = PEOPLE.histogram("name", candidates=NAMES, epsilon=5.0)
-    assert release.shares == [count / sum(release.value) for count in release.value]
-    assert PEOPLE.count(epsilon=1.0).shares is None
-    groups = PEOPLE.by(**BY_CITY).histogram("name", candidates=NAMES, epsilon=20.0).shares
-    assert [sum(each) for each in groups.values()] == [pytest.approx(1.0)] * 2
-    assert PEOPLE.histogram("name", candidates=["nobody"], epsilon=1e3).shares is None
-
-
 def test_numbers_are_shown_to_the_place_of_their_error() -> None:
     ages = dps.Dataset({"who": range(10_000), "age": [at % 77 / 3 for at in range(10_000)]}, unit="who")
     release = ages.mean("age", bounds=(0, 120), epsilon=1.0)

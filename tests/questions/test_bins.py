@@ -36,7 +36,6 @@ def test_a_bin_holds_where_it_begins_and_the_last_one_its_end(bins: object) -> N
     assert [row[:2] for row in release.table()[1]] == [("0 to 18", "3"), ("18 to 65", "4")]
     assert release.table()[0][:2] == ["age", "units (who)"]
     assert release.usable.count == 7
-    assert release.shares == [3 / 7, 4 / 7]
     assert release.question == asked().question
 
 

@@ -126,7 +126,7 @@ def audit(
     for size, error in schedule:
         for pair, outputs in zip(pairs, seen, strict=True):
             _draw(sampler, pair, size - (looks[-1][0] if looks else 0), outputs)
-        events = choose(seen, delta=delta, most=_TESTED)
+        events = _chosen(seen, delta)
         fresh = [_draw(sampler, pair, size, ([], [])) for pair in pairs]
         for event in events:
             first, second = map(event.count, fresh[event.pair])
@@ -178,11 +178,7 @@ def _draw(sampler: Any, pair: tuple[Any, Any], draws: int, outputs: Outputs) -> 
 
 
 def flat(output: Any, place: str = "the output") -> Flat:
-    """The parts of an output: members of lists, arrays, sets and dictionaries, how many there are, and numbers in text.
-
-    >>> flat([0.5, {"a"}])
-    {'the length of the output': 2, 'the output[0]': 0.5, 'the length of the output[1]': 1, "the output[1]['a']": True}
-    """
+    """The parts of an output: members of lists, arrays, sets and dictionaries, their number, and numbers in text."""
     output = output.reset_index(allow_duplicates=True) if hasattr(output, "iloc") else output  # labels tell, too
     if hasattr(output, "columns") and hasattr(output, "dtypes"):
         output = [*zip(output.columns, output.to_numpy().T.tolist(), strict=True)]
@@ -334,9 +330,9 @@ class Event:
     cells: _Partition
     chosen: NDArray[np.bool_]
 
-    def count(self, outputs: list[Flat], step: int = 20_000) -> int:
+    def count(self, outputs: list[Flat]) -> int:
         """In how many outputs it happened, a part of them at a time: columns take memory."""
-        parts = (self.reader.columns(outputs[at : at + step])[self.column] for at in range(0, len(outputs), step))
+        parts = (self.reader.columns(outputs[at : at + 20_000])[self.column] for at in range(0, len(outputs), 20_000))
         return sum(int(self.chosen[self.cells.of(part)].sum()) for part in parts)
 
     def __str__(self) -> str:
@@ -356,7 +352,7 @@ class Event:
         yield from ["anything rare that is no number"] * bool(self.chosen[-1])
 
 
-def choose(pairs: Sequence[tuple[list[Flat], list[Flat]]], *, delta: float, most: int) -> list[Event]:
+def _chosen(pairs: Sequence[Outputs], delta: float) -> list[Event]:
     """Events that seem to need the largest epsilon: found on every second output, ranked on the others."""
     ranked: dict[tuple[int, int, str], tuple[float, Event]] = {}
     for pair, outputs in enumerate(pairs):
@@ -376,7 +372,7 @@ def choose(pairs: Sequence[tuple[list[Flat], list[Flat]]], *, delta: float, most
                     event, score = Event(pair, likelier, reader, name, cells, chosen), float(_excess(p, q, size, delta))
                     if score > ranked.get((pair, likelier, name), (-math.inf,))[0]:
                         ranked[pair, likelier, name] = score, event
-    return [event for _, event in sorted(ranked.values(), key=lambda each: -each[0])[:most]]
+    return [event for _, event in sorted(ranked.values(), key=lambda each: -each[0])[:_TESTED]]
 
 
 def _excess(more: Any, less: Any, size: int, delta: float) -> Column:

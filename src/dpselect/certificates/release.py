@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from dpselect.accounting.events import encode
 from dpselect.certificates.tables import columns, lines, plotted, reported
 from dpselect.errors import wrong
-from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import Worded, html_table
 from dpselect.questions.words import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words
 
@@ -111,30 +110,6 @@ class Release(Worded, Generic[Answer]):
         if "lower" not in table:
             return None
         return _shaped(list(zip(table["lower"], table["upper"], strict=True)), cast("Answered", self.value))
-
-    @property
-    def shares(self) -> Any:
-        """Of a histogram the share of each value among all that were counted, in its group if there are groups.
-
-        None for other questions, and without any count above 0.
-
-        >>> import dpselect as dps
-        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> [round(each, 2) for each in people.histogram("education_num", candidates=[9, 13], epsilon=1.0).shares]
-        [0.66, 0.34]
-        """
-        kind = QUESTIONS[self.task]
-        if not (kind.is_count and kind.gives_list):
-            return None
-
-        def shares(counts: list[int]) -> list[float] | None:
-            total = sum(counts)
-            return [count / total for count in counts] if total else None
-
-        answers: Any = self.value
-        if isinstance(answers, dict):
-            return {group: shares(counts) for group, counts in cast("dict[Any, list[int]]", answers).items()}
-        return shares(answers)
 
     def answered(self, drawn: Drawn) -> Release[Any]:
         """With what was drawn: the answer, and the noisy numbers of units that belong to it."""

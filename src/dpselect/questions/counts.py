@@ -166,8 +166,7 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
     comes at no cost, in ``release.usable``.
 
     Returns:
-        A list of whole numbers >= 0, in the order of the candidates or bins; ``release.table()`` names them, and
-        ``release.shares`` has their shares.
+        A list of whole numbers >= 0, in the order of the candidates or bins; ``release.table()`` names them.
 
     Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``; with
     bins ``proofs/noisy_histograms.md``.

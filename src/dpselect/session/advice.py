@@ -160,11 +160,7 @@ def _alike_listed(cells: Written) -> dict[str, str]:
 
 
 def as_options(sentence: str) -> str:
-    """A sentence with what the command line takes in place of Python.
-
-    >>> as_options("Try Format(thousands=',', as_date=True): with it 7 more rows can count.")
-    "Try --thousands ',' --as-date: with it 7 more rows can count."
-    """
+    """A sentence with what the command line takes in place of Python."""
 
     def typed(found: re.Match[str]) -> str:
         given = re.sub("([a-z_]+)=", lambda name: f"--{name[1].replace('_', '-')} ", found[1])

@@ -257,11 +257,7 @@ _OPTION, _PLACEHOLDER = re.compile(r"--([a-z]+(?:-[a-z]+)*)"), re.compile(r"\b(C
 
 
 def in_python(help: str) -> str:
-    """An explanation with the names of arguments and the lists as Python has them.
-
-    >>> in_python("No --max-rows-per-unit; of COLUMN: 1..100, red,green,blue, @file or @codes.csv:column.")
-    'No `max_rows_per_unit`; of `column`: a range, a list, an array or a frame of one column.'
-    """
+    """An explanation with the names of arguments and the lists as Python has them."""
     for written, taken in IN_PYTHON.items():
         help = help.replace(written, taken)
     named = _OPTION.sub(lambda found: f"`{found[1].replace('-', '_')}`", help)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -275,13 +275,12 @@ def gathered(questions: Sequence[TableQuestion], *, in_order: bool = False) -> l
     With `in_order` they are sorted: engines return rows in any order, and seeded draws have to repeat. Proof:
     ``proofs/one_pass.md``.
     """
-    found, passes = [list[list[Any]]() for _ in questions], dict[Any, list[int]]()
-    for place, each in enumerate(questions):
-        passes.setdefault(each.read, []).append(place)
-    for read, places in passes.items():
-        summaries = iter(read([each for place in places for each in questions[place].lookups]))
-        for place in places:
-            found[place] = [next(summaries) for _ in questions[place].lookups]
+    lookups, summaries = dict[Any, list[Any]](), dict[Any, Iterator[list[Any]]]()
+    for each in questions:
+        lookups.setdefault(each.read, []).extend(each.lookups)
+    for read, of_all in lookups.items():
+        summaries[read] = iter(read(of_all))
+    found = [[next(summaries[each.read]) for _ in each.lookups] for each in questions]
     return [[list(map(ordered, each)) for each in of_one] for of_one in found] if in_order else found
 
 
