@@ -97,6 +97,11 @@ def test_an_interval_has_the_shape_of_the_value(name: str) -> None:
     assert flat == [*zip(table["lower"], table["upper"], strict=True)]
 
 
+def test_blanks_that_would_not_be_seen_stand_in_quotes() -> None:
+    people = dps.Dataset({"who": range(50), "city": [" Paris"] * 50}, unit="who")
+    assert people.most_common("city", candidates=[" Paris", "Rome"], epsilon=50.0).table()[1] == [('" Paris"',)]
+
+
 def test_numbers_are_shown_to_the_place_of_their_error() -> None:
     ages = dps.Dataset({"who": range(10_000), "age": [at % 77 / 3 for at in range(10_000)]}, unit="who")
     release = ages.mean("age", bounds=(0, 120), epsilon=1.0)

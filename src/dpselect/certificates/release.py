@@ -1,4 +1,4 @@
-"""The result of a question: the selected value together with its certificate. It holds no count, score or row."""
+"""The result of a question: the value with its certificate, its table and its picture. It holds no score or row."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.events import encode
-from dpselect.certificates.tables import columns, lines, plotted, reported
-from dpselect.errors import wrong
-from dpselect.questions.wording import Worded, html_table
-from dpselect.questions.words import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words
+from dpselect.errors import InvalidParameterError, Shown, wrong
+from dpselect.questions import wording
+from dpselect.questions.question import QUESTIONS
+from dpselect.questions.words import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words, as_text
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -28,13 +28,13 @@ else:
 
     Answer = TypeVar("Answer", covariant=True)
 
-_MOST_SHOWN = 50
+_MOST_SHOWN, _MOST_BARS = 50, 100
 
 _installed = cache(metadata.version)  # reading what is installed takes longer than planning an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release(Worded, Generic[Answer]):
+class Release(wording.Worded, Generic[Answer]):
     """One private answer and everything needed to judge its guarantee.
 
     Its cost, its error bound, the question and the sentences about it are what forecasts have, too: see
@@ -156,7 +156,26 @@ class Release(Worded, Generic[Answer]):
         >>> people.histogram("education_num", candidates=[9, 10], epsilon=1000.0).table()[1]
         [('9', '10,501', '10,501 to 10,501'), ('10', '7,291', '7,291 to 7,291')]
         """
-        return reported(self)
+        kind, ((*by, label), held, values) = QUESTIONS[self.task], _tabled(self)
+        heads, listed = [*by], [[*map(_shown, held[name])] for name in by]
+        is_one_each = bool(by) and len(held["released"]) == len(
+            cast("Any", self.value)
+        )  # whose rank, level or number says nothing
+        if kind.label != "answer" and not (is_one_each and kind.label in ("rank", "level", "number")):
+            heads.append(label)
+            listed.append([*map(_shown, held[label])])
+        what = "" if kind.label != "answer" or not held[label] else f"{held[label][0]} of "  # "best price of"
+        measured = kind.measure.format(unit=self.unit, column=self.column)
+        heads.append(measured or f"{what}{self.column}")
+        listed.append([_shown(each, is_amount=kind.is_amount) for each in values])
+        if "units" in held:
+            heads.append(f"units ({self.unit})")
+            listed.append([_shown(each, is_amount=True) for each in held["units"]])
+        if held.get("lower"):
+            heads.append(f"{self.confidence:.0%} interval")
+            ends = zip(held["lower"], held["upper"], strict=True)
+            listed.append([" to ".join(wording.ends_shown(*each, is_amount=kind.is_amount)) for each in ends])
+        return heads, [*zip(*listed, strict=True)]
 
     def to_pandas(self) -> Any:
         """The answer as a pandas frame with one row for each value.
@@ -179,6 +198,9 @@ class Release(Worded, Generic[Answer]):
     def plot(self) -> LayerChart:
         """A chart of the released numbers: a bar for each, with an error bar where the bound is about the value.
 
+        Places on the scale of the column, such as quantiles, are points; one number for each pair of two columns of
+        groups is a heat map.
+
         Raises:
             InvalidParameterError: the values are candidates, not measured numbers, or there are more than 100.
             MissingExtraError: the extra ``plots`` is not installed.
@@ -189,7 +211,34 @@ class Release(Worded, Generic[Answer]):
         >>> chart.to_dict()["title"]["text"]
         ['Histogram of education_num']
         """
-        return plotted(self)
+        kind, ((*by, label), table, _) = QUESTIONS[self.task], _tabled(self)
+        values: list[Any] = table.get("units", table["released"])
+        of_dates = any(isinstance(each, date) for each in values)
+        if of_dates or (not kind.measure and "units" not in table):
+            hint = "" if of_dates else "Ask with_counts=True for the number of units with each answer."
+            expected = "a release of numbers, such as a histogram"
+            raise InvalidParameterError("release", Shown(f"<{self.task}>"), expected, hint)
+        if len(values) > _MOST_BARS:
+            raise InvalidParameterError("release", Shown(f"<{len(values):,} numbers>"), f"at most {_MOST_BARS} numbers")
+        labels = [as_text(key) for key in table["released" if "units" in table else label]]
+        if by:
+            several = len(labels) > len(cast("dict[Any, Any]", self.value))
+            groups = [as_text(group) for group in zip(*(table[name] for name in by), strict=True)]
+            labels = [f"{group}, {key}" for group, key in zip(groups, labels, strict=True)] if several else groups
+        from dpselect.charts import bars, tiles
+
+        words: dict[str, Any] = {
+            "value": (kind.measure or "units ({unit})").format(unit=self.unit, column=self.column),
+            "title": f"{self.task.replace('_', ' ').capitalize()} of {self.column}",
+            "subtitle": " ".join((self.promise, *self.sentences)),
+        }
+        if len(by) == 2 and len(values) == len(cast("dict[Any, Any]", self.value)):
+            pairs = [(as_text(row), as_text(column)) for row, column in zip(*(table[name] for name in by), strict=True)]
+            return tiles(pairs, values, categories=(by[0], by[1]), from_zero=kind.is_amount, **words)
+        category = _category("value" if "units" in table else kind.label, self)
+        words["category"] = category if self.groups is None else str(self.groups["column"])
+        ends = (table["lower"], table["upper"]) if "lower" in table else None
+        return bars(labels, values, **words, ends=ends, as_points=not (kind.is_amount or "units" in table))
 
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
@@ -211,7 +260,77 @@ class Release(Worded, Generic[Answer]):
     def _repr_html_(self) -> str:
         heads, rows = self.table()
         left = f"{len(rows) - _MOST_SHOWN:,} more rows: see table()." if len(rows) > _MOST_SHOWN else ""
-        return html_table(heads, rows[:_MOST_SHOWN], left, self.promise, *self.sentences, self.basis_missing)
+        return wording.html_table(heads, rows[:_MOST_SHOWN], left, self.promise, *self.sentences, self.basis_missing)
+
+
+def columns(release: Release[Any]) -> dict[str, list[Any]]:
+    """The columns of a table with one row for each value; they are described at `dpselect.Release.to_pandas`."""
+    return _tabled(release)[1]
+
+
+def _tabled(release: Release[Any]) -> tuple[list[str], dict[str, list[Any]], list[Any]]:
+    """The names of the columns before ``released``, all columns, and the values with digits as their errors leave them.
+
+    The names are those of the groups, and last of what the value is. No interval goes further than the question's
+    public arguments allow. Counts of values without a list have none: those selected tend to be high, so that no
+    interval of each holds.
+    """
+    kind, value, numbered = QUESTIONS[release.task], release.value, release.counted
+    counts: Any = None if numbered is None else numbered.count
+    grouped: Any = release.question.get("by", []) if release.groups is not None else []
+    heads, numbers = list[str](), ["released", "units", "lower", "upper"]
+    for name in [*([grouped] if isinstance(grouped, str) else grouped), _category(kind.label, release)]:
+        while name in (*numbers, *heads):
+            name += "_"
+        heads.append(name)
+    table: dict[str, list[Any]] = {head: [] for head in (*heads, *numbers[: 1 if counts is None else 2])}
+    bounds, reported = list[float | None](), list[Any]()
+    for group, answer in (cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}).items():
+        listed, units = answer if kind.gives_list else [answer], release.units_in(group)
+        parts = cast("tuple[Any, ...]", group) if isinstance(group, tuple) else (group,)
+        for head, part in zip(heads[:-1], parts, strict=False):
+            table[head] += [part] * len(listed)
+        table[heads[-1]] += kind.keys(release, len(listed))
+        table["released"] += listed
+        reported += [wording.reported(release, each, group) for each in listed]
+        bounds += [kind.value_bound(release, units, each) for each in listed]
+        if counts is not None:
+            counted = cast("Any", counts[group]) if isinstance(counts, dict) else counts
+            table["units"] += counted if kind.gives_list else [counted]
+    if numbered is not None and counts is not None:
+        within = None if release.candidates["origin"] == "rows" else numbered.within
+        bounds = [within] * max(1, len(table["units"]))
+    known = [bound for bound in bounds if bound is not None and math.isfinite(bound)]
+    if len(known) == len(bounds):
+        # Whole numbers throughout for counts: a column of a frame has one type.
+        known = [math.ceil(bound) for bound in known] if kind.is_count else known
+        least, most = kind.possible_values(release) if counts is None else (0, math.inf)
+        pairs = [*zip(table["released" if counts is None else "units"], known, strict=False)]
+        table["lower"] = [max(least, each - bound) for each, bound in pairs]
+        table["upper"] = [min(most, each + bound) for each, bound in pairs]
+    return heads, table, reported
+
+
+def _shown(value: object, *, is_amount: bool = False) -> str:
+    """A value of an answer as a text; in quotes if blanks around or within it would not be seen."""
+    if is_amount and isinstance(value, int | float):
+        return f"{value:,}".removesuffix(".0")
+    text = as_text(value)
+    return text if text and text == " ".join(text.split()) else f'"{text}"'
+
+
+def lines(release: Release[Any]) -> list[str]:
+    """The answer in plain text, a line for each value: its groups, what was counted, the value, and its count."""
+    (*by, label), held, values = _tabled(release)
+    named = [*by, label] if QUESTIONS[release.task].label in ("value", "bin") else by
+    units = [held["units"]] if "units" in held else []
+    cells = [*(held[name] for name in named), values, *units]
+    return ["  ".join(map(as_text, row)) for row in zip(*cells, strict=True)]
+
+
+def _category(label: str, release: Release[Any]) -> str:
+    """The heading of the bars' labels: the column whose values or bins they are, or what else they are."""
+    return release.column if label in ("value", "bin") else label
 
 
 def claims(planned: Planned) -> dict[str, Any]:

@@ -324,7 +324,7 @@ def ledger_of(url: str | None, anchor: str | None, *, if_read: bool = False) -> 
 
 def shown(release: Release, *, quiet: bool = False) -> str:
     """What is printed of the release."""
-    from dpselect.certificates.tables import lines
+    from dpselect.certificates.release import lines
 
     if quiet:
         return "\n".join(map(printable, lines(release)))

@@ -29,8 +29,7 @@ from starlette.routing import Route
 
 from dpselect import __version__
 from dpselect.certificates.checking import read_certificate
-from dpselect.certificates.release import Release
-from dpselect.certificates.tables import columns
+from dpselect.certificates.release import Release, columns
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, MissingExtraError, SelectionError
 from dpselect.ledger import Entry
 from dpselect.ledger.accounts import left_shown
