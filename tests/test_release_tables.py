@@ -99,7 +99,8 @@ def test_an_interval_has_the_shape_of_the_value(name: str) -> None:
 
 def test_blanks_that_would_not_be_seen_stand_in_quotes() -> None:
     people = dps.Dataset({"who": range(50), "city": [" Paris"] * 50}, unit="who")
-    assert people.most_common("city", candidates=[" Paris", "Rome"], epsilon=50.0).table()[1] == [('" Paris"',)]
+    release = people.most_common("city", candidates=[" Paris", "Rome"], epsilon=50.0)
+    assert release.table()[1][0][-1] == '" Paris"'
 
 
 def test_numbers_are_shown_to_the_place_of_their_error() -> None:

@@ -92,27 +92,21 @@ def verify(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = Fals
     epsilon = _cost(release.event, release.delta)
     if not epsilon <= release.epsilon:
         raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
+    receipt = release.receipt or {}
+    if is_asked := "question" in receipt:
+        if receipt["time"] != held["time"]:
+            raise wrong("receipt.time", "the time of the release")
+        if receipt["question"] != question_hash(held):
+            raise wrong("receipt.question", "the hash of all in the certificate except the value", "It was edited.")
     stored = ledger is not None and _stored(release, text, ledger)
     return Checked(
         release=release,
         epsilon=epsilon,
         error_bound=release.error_bound is not None,
         charged=None if ledger is None else True,
-        question=_agrees_with_receipt(release, held),
+        question=is_asked,
         value=stored,
     )
-
-
-def _agrees_with_receipt(release: Release, held: Words) -> bool:
-    """Whether the receipt says what was asked; then it has to be what the certificate says."""
-    receipt = release.receipt
-    if receipt is None or "question" not in receipt:
-        return False
-    if receipt["time"] != held["time"]:
-        raise wrong("receipt.time", "the time of the release")
-    if receipt["question"] != question_hash(held):
-        raise wrong("receipt.question", "the hash of everything in the certificate except the value", "It was edited.")
-    return True
 
 
 def _cost(event: Event, delta: float) -> float:

@@ -47,7 +47,7 @@ class Asking:
     _reply: Callable[[TableQuestion], Any]
     _rows: Rows
 
-    def __init_subclass__(cls, *, of: str = "Dataset", returns: object = "Release[{value}]") -> None:
+    def __init_subclass__(cls, *, of: str = "Dataset", returns: str = "Release[{value}]") -> None:
         for name in BY_NAME if Asking in cls.__bases__ else ():  # others inherit them
             setattr(cls, name, _MethodOnUse(cls, name, of=of, returns=returns))
 
@@ -185,10 +185,10 @@ Raises:
 """
 
 
-def method_of(question: type[Question], *, of: str, returns: object) -> Callable[..., Any]:
+def method_of(question: type[Question], *, of: str, returns: str) -> Callable[..., Any]:
     """The method that asks a question: it makes the question of its arguments, and has it answered.
 
-    It is one of the class that errors call `of`; as a text, `returns` has ``{value}`` for the type of the answer.
+    It is one of the class that errors call `of`; `returns` has ``{value}`` for the type of the answer.
     """
     signature = signature_of(question, returns=returns)
     lists: dict[str, Any] = {each.name: None for each in arguments_of(question) if each.is_list}
@@ -222,7 +222,7 @@ def _unexpected(question: type[Question], given: Mapping[str, Any], signature: S
     return f"got an unexpected keyword argument {unknown!r}{'. ' * bool(hint)}{hint}"
 
 
-def signature_of(question: type[Question], *, returns: object = None) -> Signature:
+def signature_of(question: type[Question], *, returns: str = "") -> Signature:
     """What the method takes: first what may be given without its name."""
     first = ("column", *question.positional)
     parameters = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)]
@@ -230,9 +230,7 @@ def signature_of(question: type[Question], *, returns: object = None) -> Signatu
         kind = Parameter.POSITIONAL_OR_KEYWORD if each.name in first else Parameter.KEYWORD_ONLY
         default = Parameter.empty if each.default is REQUIRED else each.default
         parameters.append(Parameter(each.name, kind, default=default, annotation=each.type))
-    if isinstance(returns, str):
-        returns = returns.format(value=question.value)
-    return Signature(parameters, return_annotation=returns)
+    return Signature(parameters, return_annotation=returns.format(value=question.value))
 
 
 def _in_order(question: type[Question]) -> list[Argument]:

@@ -160,7 +160,7 @@ class Dataset(PlainQuestions):
         return object.__getstate__(self)
 
 
-class DryRun(Asking, of="DryRun", returns=Forecast):
+class DryRun(Asking, of="DryRun", returns="Forecast"):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
     It reads no row and writes to no ledger: all follows from the arguments and the types of the columns.
