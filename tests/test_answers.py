@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.questions.wording import rounded_up
+from dpselect.questions.wording import (
+    bound_shown,
+    condition,
+    cost_shown,
+    ends_shown,
+    html_notes,
+    html_table,
+    rounded_up,
+)
+from dpselect.questions.words import as_text, counted
 from tests.question_words import TASKS
 
 
@@ -76,3 +85,29 @@ def test_upwards_is_never_below_and_hardly_above(value: float) -> None:
 )
 def test_figures_at_the_edges(value: float, text: str) -> None:
     assert rounded_up(value) == text
+
+
+def test_numbers_in_sentences() -> None:
+    assert [as_text(each) for each in (0.1 + 0.2, 37.0, "37.0")] == ["0.30000000000000004", "37", "37.0"]
+    assert [counted(1, "row"), counted(1000, "price"), counted(0, "rank")] == ["1 row", "1,000 prices", "0 ranks"]
+    costs = [0.24359999999999998, 0.1, 5e-06, 2.0]
+    assert [cost_shown(each) for each in costs] == ["0.2436", "0.1", "5e-06", "2"]
+    bounds = [(18.4, None), (18.4, "ranks"), (0.0123401, "a sum"), (None, None)]
+    assert [bound_shown(*each) for each in bounds] == ["18", "19 ranks", "0.0124", ""]
+    wide = [0.0123401, 12340.0, 2.0, 0.1, 1.23456e-7, 12345678900.0]
+    assert [rounded_up(each) for each in wide] == ["0.0124", "12,400", "2", "0.1", "1.24e-7", "1.24e+10"]
+    assert ends_shown(38.55312, 38.61989, is_amount=False) == ("38.553", "38.620")
+    assert ends_shown(91_018.2, 93_228.4, is_amount=True) == ("91,018", "93,229")
+
+
+def test_conditions_in_sentences() -> None:
+    listed = ((3, "0, 1 or 2"), (6, "0, 1, 2, 3, 4 or 5"), (9, "0, 1, 2, 3, 4 or one of 4 more"))
+    for count, said in listed:
+        assert condition({"column": "page", "values": [*range(count)]}) == f"page is {said}"
+    assert condition({"column": "age", "between": [18, None]}) == "age is at least 18"
+
+
+def test_what_is_shown_as_html_is_escaped() -> None:
+    rows = "<tr><th>a &lt; b</th><th>c</th></tr><tr><td>d</td><td>1</td></tr>"
+    assert html_table(("a < b", "c"), [("d", 1)]) == f"<table>{rows}</table>"
+    assert html_notes("a < b", "", "WARNING: c") == '<p>a &lt; b</p><p class="loud">WARNING: c</p>'

@@ -17,8 +17,12 @@ import dpselect as dps
 from dpselect import planning
 from dpselect.checks import (
     boolean,
+    decimal_fraction,
     delta_below_one,
+    divided,
     finite_bounds,
+    fraction_down,
+    fraction_up,
     members_in_order,
     memory_size,
     positive_count,
@@ -26,6 +30,8 @@ from dpselect.checks import (
     positive_epsilon,
     positive_sensitivity,
     probability,
+    target_error,
+    whole_or_double_bounds,
 )
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import NoisyOrder
@@ -218,3 +224,32 @@ def test_members_keep_their_order() -> None:
         assert positive_counts(value, "bins", at_most=3, expected="the bins") == (3, 2)
     with pytest.raises(InvalidParameterError, match="at most 2"):
         positive_counts([3, 2], "bins", at_most=2, expected="the bins")
+
+
+def test_floats_are_the_decimals_that_denote_them() -> None:
+    assert decimal_fraction(0.1, "step", expected="a number") == Fraction(1, 10)
+    assert finite_bounds((0, 0.3)) == (0, Fraction(3, 10))
+    assert whole_or_double_bounds((0, 2**53 + 1), "between") == (0.0, 2**53 + 1)
+
+
+def test_an_error_to_stay_within_may_be_zero_where_that_is_said() -> None:
+    assert target_error(3, "within") == 3.0
+    assert target_error(0, "within", zero_allowed=True) == 0.0
+    with pytest.raises(InvalidParameterError, match="> 0"):
+        target_error(0, "within")
+
+
+@given(st.floats(1e-9, 1e9), st.floats(0.01, 0.99))
+def test_parts_never_exceed_the_whole(value: float, share: float) -> None:
+    part, rest = divided(value, share)
+    assert Fraction(part) + Fraction(rest) <= Fraction(value)
+    assert math.isclose(part, value * share)
+    assert math.isclose(rest, value * (1 - share))
+
+
+@given(st.fractions(-1000, 1000))
+def test_doubles_on_both_sides_of_a_fraction(exact: Fraction) -> None:
+    below, above = fraction_down(exact), fraction_up(exact)
+    assert Fraction(below) <= exact <= Fraction(above)
+    assert above in (below, math.nextafter(below, math.inf))
+    assert str(fraction_down(Fraction(0))) == "0.0"

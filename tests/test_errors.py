@@ -15,7 +15,7 @@ import pytest
 import dpselect as dps
 from dpselect.checks import OTHER_WORDS, did_you_mean, words_meant
 from dpselect.cli.commands import NAMES
-from dpselect.errors import InvalidParameterError, SelectionError, Shown, describe
+from dpselect.errors import InvalidParameterError, SelectionError, Shown, describe, typed
 from dpselect.questions.question import BY_NAME
 from dpselect.session.dataset import arguments_of
 
@@ -58,6 +58,7 @@ def test_errors_survive_pickling(kind: type[InvalidParameterError], got: Any) ->
         (True, "True"),
         (2**64 - 1, "18446744073709551615"),
         (2**64, "<int of 65 bits>"),
+        (10**400, "<int of 1329 bits>"),
     ],
 )
 def test_public_numbers_are_shown(value: Any, text: str) -> None:
@@ -81,6 +82,10 @@ def test_public_texts_are_shown_as_they_are() -> None:
     assert str(InvalidParameterError("column", Shown("'pgae'"), "a column", "Did you mean 'page'?")) == (
         "column='pgae': expected a column. Did you mean 'page'?"
     )
+
+
+def test_words_of_the_caller_are_shown_while_they_are_short() -> None:
+    assert [typed(each) for each in ("dask", "x" * 99, [41, 3])] == ["'dask'", "<99 characters>", "<list>"]
 
 
 @pytest.mark.parametrize("text", ["postgresql://u:SECRET@h/x", "host=h password=SECRET", "u:SECRET@h/x"])

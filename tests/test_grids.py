@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidParameterError
-from dpselect.grids import Grid
+from dpselect.grids import Grid, growing_grid
 from dpselect.mechanisms.numbers import native_grid
 from tests.reference.unit_values import on_grid
 
@@ -60,3 +60,9 @@ def test_the_finest_grid_still_tells_its_points_apart() -> None:
 def test_infinities_count_as_the_ends() -> None:
     grid = native_grid(Grid.dividing(Fraction(-1), Fraction(2), step=0.5))
     assert grid.nearest(np.array([-np.inf, -7.0, -0.75, -0.74, 1.75, 1.76, np.inf])).tolist() == [0, 0, 0, 1, 5, 6, 6]
+
+
+def test_growing_grids_are_fine_near_their_start() -> None:
+    lower, step, points = growing_grid(0, step=1, growth=Fraction(101, 100))
+    assert (lower, step, len(points)) == (0, 1, 3080)
+    assert points[:3] + points[100:104] == (0.0, 1.0, 2.0, 100.0, 101.0, 103.0, 105.0)

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
-from dpselect.errors import UNKNOWN, is_conninfo, is_login, is_server, may_hold_password, table_name, without_password
+from dpselect.errors import (
+    UNKNOWN,
+    is_conninfo,
+    is_login,
+    is_server,
+    may_hold_password,
+    may_tell_password,
+    table_name,
+    without_password,
+)
 from dpselect.ledger.sqlite import Address, _names_file  # pyright: ignore[reportPrivateUsage]
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)
@@ -82,4 +91,8 @@ def test_what_looks_like_an_address_of_a_server() -> None:
     assert not is_login("at 05:40 by ann@db")
     assert is_conninfo("host=db dbname=shop")
     assert not is_conninfo("host.db")
+    for secret in ("mysql://ann:secret@db", "host=db password=secret", "ann:secret@db/shop"):
+        assert may_tell_password(secret)
+    for plain in ("postgresql://ann@db:5433/shop", "ann@example.org", r"C:\ann@db\x.db"):
+        assert not may_tell_password(plain)
     assert not may_hold_password("postgresql://ann@db/shop")

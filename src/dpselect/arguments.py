@@ -82,11 +82,7 @@ def words_of(kind: WrittenAs) -> int:
 
 
 def read(kind: WrittenAs, name: str, *words: str) -> Any:
-    """The value that is written in these words, which are public; errors quote them. Lists and conditions remain texts.
-
-    >>> read("whole", "k", "1e3"), read("bounds", "bounds", "0", "1/3"), read("levels", "levels", "0.25, 0.5")
-    (1000, (0.0, Fraction(1, 3)), [0.25, 0.5])
-    """
+    """The value that is written in these public words, which errors quote. Lists and conditions remain texts."""
     if not isinstance(kind, str):
         values = words_for(kind)
         if words[0] not in values:
@@ -139,11 +135,6 @@ def decimal(text: str) -> float | Fraction:
 
     Raises:
         ValueError: no such number.
-
-    >>> decimal("0.1"), decimal("1/3"), decimal("0.12345678901234567890")
-    (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
-    >>> decimal("1152921504606847000") == 2.0**60  # whose shortest decimal this is
-    False
     """
     if _FRACTION.fullmatch(text):
         return Fraction(text)
@@ -197,11 +188,7 @@ def arguments_of(question: type[Any]) -> tuple[Argument, ...]:
 
 
 def explanations(text: str) -> dict[str, str]:
-    """What is said of each name by lines such as ``name: text``, which go on in lines that are indented further.
-
-    >>> explanations("Args:\\n  k: How many,\\n    at most.\\n  level: A share.")
-    {'k': 'How many, at most.', 'level': 'A share.'}
-    """
+    """What is said of each name by lines such as ``name: text``, which go on in lines that are indented further."""
     found = re.findall(r"^( *)(\w+): (.*(?:\n\1 +\S.*)*)", text, re.MULTILINE)
     return {name: " ".join(said.split()) for _, name, said in found}
 

@@ -21,11 +21,7 @@ _POSITIVE = "a finite number > 0"
 
 
 def positive_epsilon(value: object, name: str = "epsilon", *, up: bool = False, expected: str = _POSITIVE) -> float:
-    """`value` as a double, rounded *down* if it is not one: the guarantee is never weaker than requested. Or `up`.
-
-    >>> positive_epsilon(1), positive_epsilon(Fraction(1, 10)) <= Fraction(1, 10)
-    (1.0, True)
-    """
+    """`value` as a double, rounded *down* if it is not one: the guarantee is never weaker than requested. Or `up`."""
     if isinstance(value, float):  # also NumPy's float64
         if not 0.0 < value < math.inf:  # also refuses NaN
             raise InvalidParameterError(name, value, expected)
@@ -42,20 +38,12 @@ def positive_epsilon(value: object, name: str = "epsilon", *, up: bool = False, 
 
 
 def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
-    """`value` as a double, rounded *up* if it is not one: never less noise than requested.
-
-    >>> positive_sensitivity(2**53 + 1) == 2**53 + 2
-    True
-    """
+    """`value` as a double, rounded *up* if it is not one: never less noise than requested."""
     return positive_epsilon(value, name, up=True)
 
 
 def target_error(value: object, name: str, *, zero_allowed: bool = False, expected: str = "") -> float:
-    """An error to stay within, as a double rounded *down*: > 0, or also 0.
-
-    >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
-    (3.0, 0.0)
-    """
+    """An error to stay within, as a double rounded *down*: > 0, or also 0."""
     if zero_allowed and as_fraction(value) == 0:
         return 0.0
     return positive_epsilon(value, name, expected=expected or ("a finite number >= 0" if zero_allowed else _POSITIVE))
@@ -161,11 +149,7 @@ _SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) *([KMGT]?)(i?)B", re.IGNOREC
 
 
 def memory_size(value: object, name: str) -> int:
-    """Bytes, at least 64 MiB, with which a table of any size can be read; as a whole number or a text with a unit.
-
-    >>> memory_size("2GiB", "memory_limit") == memory_size(2**31, "memory_limit")
-    True
-    """
+    """Bytes, at least 64 MiB, with which a table of any size can be read; as a whole number or a text with a unit."""
     size = 0
     if isinstance(value, str) and (found := _SIZE.fullmatch(value.strip())) is not None:
         size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** " KMGT".index(found[2].upper() or " "))
@@ -197,9 +181,6 @@ def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fracti
     """Two finite numbers that doubles hold or are nearest to, the first below the second; read as decimals.
 
     See `decimal_fraction`. Beyond 2^52, where the nearest double may be another whole number, it has to be this one.
-
-    >>> finite_bounds((0, 0.3))
-    (Fraction(0, 1), Fraction(3, 10))
     """
     expected = "two finite numbers, lower < upper"
     lower, upper = _two(value, name, decimal_fraction, expected)
@@ -215,9 +196,6 @@ def whole_or_double_bounds(value: object, name: str) -> tuple[int | float, int |
     """Two finite numbers, the first not above the second, each as a double or a whole number that no double holds.
 
     So numbers can be compared with them exactly. A float from 2^52 on is the whole number that it equals.
-
-    >>> whole_or_double_bounds((0, 2**53 + 1), "between")
-    (0.0, 9007199254740993)
     """
     expected = "two finite numbers, lower <= upper"
     lower, upper = _two(value, name, _whole_or_double, expected)
@@ -264,9 +242,6 @@ def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
     """The number a caller means: a float stands for the shortest decimal that denotes it, anything else for itself.
 
     So 0.1 is one tenth, and ten times 0.1 is 1.
-
-    >>> decimal_fraction(0.1, "step", expected="a number")
-    Fraction(1, 10)
     """
     if isinstance(value, float):
         exact = Fraction(repr(float(value))) if math.isfinite(value) else None
@@ -343,11 +318,7 @@ def fraction_up(exact: Fraction) -> float:
 
 
 def fraction_down(exact: Fraction) -> float:
-    """The largest double that is at most `exact`.
-
-    >>> fraction_down(Fraction(1, 3)) < Fraction(1, 3) < fraction_up(Fraction(1, 3))
-    True
-    """
+    """The largest double that is at most `exact`."""
     return 0.0 - fraction_up(-exact)  # never a negative zero
 
 
@@ -357,12 +328,7 @@ def quotient_down(value: float, count: int) -> float:
 
 
 def divided(value: float, share: float) -> tuple[float, float]:
-    """A share of `value`, and the rest: two doubles that together never exceed it.
-
-    >>> part, rest = divided(0.1, 0.2)
-    >>> Fraction(part) + Fraction(rest) <= Fraction(0.1) < Fraction(0.1 * 0.2) + Fraction(0.1 * 0.8)
-    True
-    """
+    """A share of `value`, and the rest: two doubles that together never exceed it."""
     part = fraction_down(Fraction(value) * Fraction(share))
     return part, fraction_down(Fraction(value) - Fraction(part))
 
@@ -407,11 +373,7 @@ LONGEST_WORD = 100  # a longer one is compared with no name: that takes the squa
 
 
 def words_meant(given: object, known: Iterable[object], *, said: Mapping[str, str] = {}) -> list[str]:
-    """Those of the `known` names that `given` may stand for, by its letters, or as `said` has other words for some.
-
-    >>> words_meant("epsilom", ["epsilon", "delta"]), words_meant("avg", ["sum", "mean"], said=OTHER_WORDS)
-    (['epsilon'], ['mean'])
-    """
+    """Those of the `known` names that `given` may stand for, by its letters, or as `said` has other words for some."""
     if not isinstance(given, str) or len(given) > LONGEST_WORD:
         return []
     from difflib import get_close_matches

@@ -277,11 +277,7 @@ class Shown(str):
 
 
 def typed(value: object) -> Shown:
-    """How an error shows an argument that is the caller's own word and never data: short text unchanged.
-
-    >>> typed("dask"), typed("x" * 99), typed([41, 3])
-    ("'dask'", '<99 characters>', '<list>')
-    """
+    """How an error shows an argument that is the caller's own word and never data: short text unchanged."""
     if not isinstance(value, str):
         return Shown(describe(value))
     return Shown(repr(value) if len(value) <= 60 else f"<{len(value)} characters>")
@@ -301,11 +297,6 @@ def describe(value: object) -> str:
     """How an error shows `value`: a plain number or ``None`` as itself, anything else as its type.
 
     An argument in the wrong place is often the data itself, so the content of a container is never quoted.
-
-    >>> describe(0.5), describe(None), describe({"ann": 3})
-    ('0.5', 'None', '<dict>')
-    >>> describe(10**400)
-    '<int of 1329 bits>'
     """
     if value is None or isinstance(value, bool):
         return repr(value)
@@ -343,13 +334,7 @@ def is_server(text: str) -> bool:
 
 
 def without_password(url: str) -> str:
-    """`url` as it may be shown: without its options, because any of them may also contain a password.
-
-    >>> without_password("postgresql://ann:secret@db.example.org:5433/shop?password=secret")
-    'postgresql://ann@db.example.org:5433/shop'
-    >>> without_password("postgresql://ann:2026#secret@db.example.org/shop")
-    'postgresql://...'
-    """
+    """`url` as it may be shown: without its options, because any of them may also contain a password."""
     parts = _PLAIN.fullmatch(url)
     if parts is None:
         return UNKNOWN
@@ -369,13 +354,7 @@ def may_hold_password(url: str) -> bool:
 
 
 def may_tell_password(text: str) -> bool:
-    r"""Whether `text`, given for something else, may be where a server is, with a password: a URL, or words of libpq's.
-
-    >>> [may_tell_password(each) for each in ("mysql://ann:secret@db", "host=db password=secret", "ann:secret@db/shop")]
-    [True, True, True]
-    >>> [may_tell_password(each) for each in ("postgresql://ann@db:5433/shop", "ann@example.org", r"C:\ann@db\x.db")]
-    [False, False, False]
-    """
+    """Whether `text`, given for something else, may be where a server is, with a password: a URL or libpq's words."""
     # Of a long text the scheme stays, as to look for it takes the square of the length: too much is hidden then.
     rest = text if len(text) > 1000 else _SCHEME.sub("", text, count=1)
     return _KEYWORD.search(text) is not None or 0 <= rest.find(":") < rest.rfind("@")

@@ -35,9 +35,6 @@ class Grid:
         Raises:
             InvalidParameterError: `step` is not a number > 0, does not divide ``upper - lower``, or is less than two
                 units in the last place of the larger bound.
-
-        >>> Grid.dividing(Fraction(0), Fraction(1), step=0.1).count
-        11
         """
         expected = "a finite number > 0 that divides upper - lower into whole steps"
         exact = decimal_fraction(step, "step", expected=expected)
@@ -83,10 +80,6 @@ def growing_grid(lower: object, *, step: object, growth: Fraction) -> tuple[Frac
     Raises:
         InvalidParameterError: `lower` is not a finite number, or `step` not a number > 0 that doubles near `lower` can
             distinguish, also after 2^50 of it.
-
-    >>> _, _, points = growing_grid(0, step=1, growth=Fraction(101, 100))
-    >>> points[:3], points[100:104], len(points)
-    ((0.0, 1.0, 2.0), (100.0, 101.0, 103.0, 105.0), 3080)
     """
     first = decimal_fraction(lower, "lower", expected="a finite number")
     exact = decimal_fraction(step, "step", expected="a finite number > 0")

@@ -16,11 +16,6 @@ def on_use(
     Its names are read from the lines ``from module import name as name`` that it has under ``TYPE_CHECKING``. None may
     be the name of a module of the package, unless it is that module: importing the module would replace it. Modules
     that need an extra are `optional`: ``import *`` does not import them.
-
-    >>> from dpselect import ledger
-    >>> find, _, names = on_use("dpselect.ledger", ledger.__file__)
-    >>> names, find("Head").__module__
-    (['Account', 'Entry', 'Head', 'Ledger', 'Receipt'], 'dpselect.ledger.accounts')
     """
     with open(file, encoding="utf-8") as source:
         words = [line.split() for line in source if line.startswith("    from ")]

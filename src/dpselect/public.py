@@ -65,15 +65,6 @@ def listed(
     Raises:
         InvalidCandidatesError: not such a text, no such file, the private one, a member that is not of the kind, or
             only one.
-
-    >>> listed("1..41270", private="people.csv")
-    range(1, 41271)
-    >>> [listed("1,2,3", kind=each, private="people.csv") for each in (None, CandidateKind.TEXT)]
-    [[1, 2, 3], ['1', '2', '3']]
-    >>> listed("01067,80331", private="people.csv"), listed("1.5,2", fitting=_NUMBERS, private="people.parquet")
-    (['01067', '80331'], [1.5, 2.0])
-    >>> listed("5, 9.99", "prices", private="offers.csv"), listed("2026-12-01,2026-12-08", "dates", private="free.csv")
-    ([5, 9.99], ['2026-12-01', '2026-12-08'])
     """
     if argument in ("prices", "dates"):
         return _numbers_or_dates(text, argument, private)
@@ -195,11 +186,7 @@ def value_of(
 def conditions(
     written: Iterable[str], kinds: Callable[[str], Sequence[CandidateKind]], *, private: str
 ) -> dict[str, Any]:
-    """Conditions on rows, by the names of their columns, each once: ``age=18..65`` or ``region=north,south``.
-
-    >>> conditions(["age=18..", "region=north,south"], lambda column: (), private="people.csv")
-    {'age': (Decimal('18'), None), 'region': ['north', 'south']}
-    """
+    """Conditions on rows, by the names of their columns, each once: ``age=18..65`` or ``region=north,south``."""
     found: dict[str, Any] = {}
     for text in written:
         column, separator, condition = text.partition("=")
@@ -217,11 +204,7 @@ def conditions(
 
 
 def interval(text: object) -> tuple[Any, Any] | None:
-    """The ends of an interval of numbers or dates, None where one is open; None if it is no such text.
-
-    >>> interval("18.."), interval("0.5..1.5"), interval("north")
-    ((Decimal('18'), None), (Decimal('0.5'), Decimal('1.5')), None)
-    """
+    """The ends of an interval of numbers or dates, None where one is open; None if it is no such text."""
     if not isinstance(text, str) or len(text) > 200:
         return None
     if (days := _DATES.fullmatch(text)) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 
 from dpselect import Neighbours, SelectionError
-from dpselect.arguments import REQUIRED, Argument
+from dpselect.arguments import REQUIRED, Argument, CandidateKind, decimal, explanations
 from dpselect.cli.commands import NAMES, Command, called, command, option_name, read
+from dpselect.public import conditions, listed
 
 ROOT = Path(__file__).parents[2]
 WRITTEN: dict[str, list[tuple[list[str], Any]]] = {
@@ -129,3 +131,31 @@ def test_an_answer_needs_no_ledger_and_no_other_engine() -> None:
     run = [sys.executable, "-c", program, *question]
     shown = subprocess.run(run, cwd=ROOT, check=True, capture_output=True, text=True, timeout=120).stdout
     assert shown.splitlines()[1] == "0 []"
+
+
+def test_numbers_mean_the_decimal_that_is_typed() -> None:
+    assert decimal("0.1") == 0.1
+    assert decimal("1/3") == Fraction(1, 3)
+    assert decimal("0.12345678901234567890") == Fraction(1234567890123456789, 10**19)
+    assert decimal("1152921504606847000") != 2.0**60  # whose shortest decimal this is
+
+
+def test_lists_are_read_as_what_they_look_like() -> None:
+    numbers = (CandidateKind.INTEGER, CandidateKind.NUMBER)
+    assert listed("1..41270", private="people.csv") == range(1, 41271)
+    assert listed("1,2,3", private="people.csv") == [1, 2, 3]
+    assert listed("1,2,3", kind=CandidateKind.TEXT, private="people.csv") == ["1", "2", "3"]
+    assert listed("01067,80331", private="people.csv") == ["01067", "80331"]
+    assert listed("1.5,2", fitting=numbers, private="people.csv") == [1.5, 2.0]
+    assert listed("5, 9.99", "prices", private="offers.csv") == [5, 9.99]
+    assert listed("2026-12-01,2026-12-08", "dates", private="free.csv") == ["2026-12-01", "2026-12-08"]
+
+
+def test_conditions_are_intervals_or_lists() -> None:
+    found = conditions(["age=18..", "pay=0.5..1.5", "region=north,south"], lambda column: (), private="people.csv")
+    assert found == {"age": (18, None), "pay": (Decimal("0.5"), Decimal("1.5")), "region": ["north", "south"]}
+
+
+def test_explanations_go_on_in_lines_that_are_indented_further() -> None:
+    found = explanations("Args:\n  k: How many,\n    at most.\n  level: A share.")
+    assert found == {"k": "How many, at most.", "level": "A share."}

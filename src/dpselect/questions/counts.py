@@ -263,11 +263,7 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
 
 
 def listed_values(values: object) -> summaries.PublicCandidates | None:
-    """The values of a condition; a single one may be given by itself.
-
-    >>> listed_values("Oslo")
-    PublicCandidates(<1 text>)
-    """
+    """The values of a condition; a single one may be given by itself."""
     if values is None:
         return None
     single = isinstance(values, (str, int, float, bool)) or hasattr(values, "isoformat")

@@ -311,11 +311,7 @@ _FRACTION = re.compile(r"-?[0-9]{1,1000}/[1-9][0-9]{0,1000}", re.ASCII)
 
 
 def number_written(value: Any) -> int | float | str:
-    """A number: as JSON has it where that is exactly what the caller means, else as a fraction.
-
-    >>> number_written(0.0), number_written(0.5), number_written(Fraction(1, 3))
-    (0, 0.5, '1/3')
-    """
+    """A number: as JSON has it where that is exactly what the caller means, else as a fraction."""
     if type(value) is int and abs(value) < 10**40:
         return value
     if type(value) is float:  # from 2^52 on all are whole, and stay as they are: see `whole_or_double_bounds`

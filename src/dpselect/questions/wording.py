@@ -252,9 +252,6 @@ def ends_shown(lower: float, upper: float, *, is_amount: bool) -> tuple[str, str
     """The ends of an interval, rounded outwards to the second digit of half its width; whole numbers stay.
 
     Those of amounts are in groups of three digits, as the amount is; others may be years.
-
-    >>> ends_shown(38.55312, 38.61989, is_amount=False), ends_shown(91_018.2, 93_228.4, is_amount=True)
-    (('38.553', '38.620'), ('91,018', '93,229'))
     """
     half = (upper - lower) / 2.0
     if isinstance(lower, int) and isinstance(upper, int):
@@ -272,13 +269,7 @@ def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
 
 
 def condition(held: Mapping[str, Any]) -> str:
-    """A condition on a column: that it is one of some values, or a number between two ends.
-
-    >>> condition({"column": "page", "values": [1, 2, 3]}), condition({"column": "age", "between": [18, None]})
-    ('page is 1, 2 or 3', 'age is at least 18')
-    >>> condition({"column": "page", "values": [*range(6)]}), condition({"column": "page", "values": [*range(9)]})
-    ('page is 0, 1, 2, 3, 4 or 5', 'page is 0, 1, 2, 3, 4 or one of 4 more')
-    """
+    """A condition on a column: that it is one of some values, or a number between two ends."""
     column, values = held["column"], held.get("values")
     if values is not None:
         values = summaries.members(values)
@@ -311,41 +302,25 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Co
 
 
 def html_table(heads: Sequence[str], rows: Sequence[Sequence[object]], *notes: str) -> str:
-    """A table for a notebook or a report, with sentences below. Everything is escaped, and no colour is set.
-
-    >>> html_table(("a < b", "c"), [("d", 1)])
-    '<table><tr><th>a &lt; b</th><th>c</th></tr><tr><td>d</td><td>1</td></tr></table>'
-    """
+    """A table for a notebook or a report, with sentences below. Everything is escaped, and no colour is set."""
     cells = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     return f"<table><tr>{head}</tr>{cells}</table>{html_notes(*notes)}"
 
 
 def html_notes(*notes: str) -> str:
-    """Sentences, some of which may be empty.
-
-    >>> html_notes("a < b", "", "WARNING: c")
-    '<p>a &lt; b</p><p class="loud">WARNING: c</p>'
-    """
+    """Sentences, some of which may be empty."""
     loud = (' class="loud"' if LOUD in note else "" for note in notes)
     return "".join(f"<p{how}>{escape(note)}</p>" for note, how in zip(notes, loud, strict=True) if note)
 
 
 def cost_shown(cost: float) -> str:
-    """An epsilon or a delta that is spent, with four digits, rounded up. Certificates and JSON have every digit.
-
-    >>> cost_shown(0.24359999999999998), cost_shown(0.1), cost_shown(5e-06), cost_shown(2.0)
-    ('0.2436', '0.1', '5e-06', '2')
-    """
+    """An epsilon or a delta that is spent, with four digits, rounded up. Certificates and JSON have every digit."""
     return as_text(float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(cost)))))
 
 
 def bound_shown(bound: float | None, unit: str | None) -> str:
-    """An error bound as far as it can be one: a count is off by a whole number. Empty if there is none.
-
-    >>> bound_shown(18.4, None), bound_shown(18.4, "ranks"), bound_shown(0.0123401, "a sum"), bound_shown(None, None)
-    ('18', '19 ranks', '0.0124', '')
-    """
+    """An error bound as far as it can be one: a count is off by a whole number. Empty if there is none."""
     if bound is None or not math.isfinite(bound):
         return ""
     if unit is None:
@@ -354,12 +329,6 @@ def bound_shown(bound: float | None, unit: str | None) -> str:
 
 
 def rounded_up(bound: float) -> str:
-    """A bound with three digits, rounded so that it still holds; a decimal as people write it.
-
-    >>> rounded_up(0.0123401), rounded_up(12340.0), rounded_up(2.0), rounded_up(0.1)
-    ('0.0124', '12,400', '2', '0.1')
-    >>> rounded_up(1.23456e-7), rounded_up(12345678900.0)
-    ('1.24e-7', '1.24e+10')
-    """
+    """A bound with three digits, rounded so that it still holds; a decimal as people write it."""
     shown = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(float(bound)))
     return f"{shown.normalize():,f}" if -4 < shown.adjusted() < 9 else f"{shown:.2e}"

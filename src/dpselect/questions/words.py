@@ -180,22 +180,14 @@ def released_count(noisy: int) -> int:
 
 
 def as_text(value: object) -> str:
-    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
-
-    >>> as_text(0.1 + 0.2), as_text(37.0), as_text("37.0")
-    ('0.30000000000000004', '37', '37.0')
-    """
+    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0."""
     if isinstance(value, tuple):  # a group of a cross table
         return ", ".join(map(as_text, cast("tuple[object, ...]", value)))
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with a noun, in the singular for one.
-
-    >>> counted(1, "row"), counted(1000, "price"), counted(0, "rank")
-    ('1 row', '1,000 prices', '0 ranks')
-    """
+    """A number with a noun, in the singular for one."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
