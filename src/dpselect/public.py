@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import csv
 import glob
-import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar, cast
 
@@ -31,7 +31,7 @@ _DASHED = re.compile(r"\s*([+-]?[0-9]{1,19})\s*[-\N{EN DASH}]\s*([+-]?[0-9]{1,19
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
 _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
-_ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*,\s*)*'[^',]*'\s*", re.DOTALL)
+_ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*[,\n]\s*)*'[^',]*'\s*", re.DOTALL)
 _BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
 _ONE_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _INTERVAL = re.compile(rf"\s*({_ONE_NUMBER})?\s*[.][.]\s*({_ONE_NUMBER})?\s*")
@@ -48,109 +48,183 @@ def listed(
     private: str,
     may_be_one: bool = False,
 ) -> range | Sequence[Any]:
-    """The public list that `text` names, as `argument` takes it.
+    """The public list that `text` names, as `argument` takes it: prices as numbers, dates as texts.
 
     Args:
-        text: an inclusive range of whole numbers (``-5..5``); a list, with double quotes around members that hold a
-            comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one member a line, blank lines
-            ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
-        argument: the name of the argument. Prices are numbers; dates remain texts, which the question reads.
+        text: an inclusive range of whole numbers (``-5..5``); a list, separated by commas or lines, with double quotes
+            around members that hold a comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one
+            member a line; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
+        argument: its name.
         kind: the type of the members, if stated. Unless it is text, what nearly looks like a range or a Python list is
             refused instead of being read as a single member.
         fitting: otherwise the types that the column can match; the first one that all members look like is used. If
             there are none, integers, booleans or text, but no decimals. A range is always of whole numbers.
         private: path or glob of the table of the question, from which nothing may be listed.
         may_be_one: whether a list of one leaves something to ask.
-
-    Raises:
-        InvalidCandidatesError: not such a text, no such file, the private one, a member that is not of the kind, or
-            only one.
     """
-    if argument in ("prices", "dates"):
-        return _numbers_or_dates(text, argument, private)
-    known, as_text = kind or (fitting[0] if len(fitting) == 1 else None), f"--{argument}-as text"
-    if (column := _of_column(text, kind=known, private=private, argument=argument)) is not None:
-        return _several(column, text, argument, may_be_one=may_be_one)
-    if kind is not CandidateKind.TEXT and _ALMOST_A_LIST.fullmatch(text):
-        hint = "Write a list with commas, no brackets or single quotes."
-        if argument != "where":  # whose type is the column's
-            hint += f" If these are part of a text: {as_text}."
-        raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
-    if known is not CandidateKind.TEXT:
-        _refuse_dashed(text, argument)
-    found = _members(text, private=private, argument=argument)
-    if isinstance(found, range):
-        if kind is None and known is CandidateKind.TEXT:
-            hint = f"The column holds text. To read the whole numbers as text, use {as_text}."
-            raise InvalidCandidatesError(argument, typed(text), f"{argument} of the column's type", hint)
-        if kind in (None, CandidateKind.INTEGER):
-            return _several(found, text, argument, may_be_one=may_be_one)
-        # Checked as numbers first, so that a range that is too long is refused before it is listed.
-        PublicCandidates.given(found)
-        found = list(map(str, found))
-    dotted = (member for member in found if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
-    if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
-        hint = "A range is of whole numbers and stands alone. List dates, decimals and other values, or put them in a"
-        hint += f" @file. If two dots are part of a text: {as_text}."
-        raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
-    _several(found, text, argument, may_be_one=may_be_one)
-    if kind is None:
-        kind = known or (kind_of(found, _NUMBERS) if fitting else kind_of(found))
-        if not fitting and found and all(map(_BOOLEAN.fullmatch, found)):
-            kind = CandidateKind.BOOLEAN  # as text they would not match the True and TRUE of other programs
-        elif not fitting and _are_decimals(found):
-            hint = f"The table does not say whether they are text. Use {as_text} to compare them as text, or number"
-            hint += " (0.5 is 0.50)."
-            raise InvalidCandidatesError(argument, typed(text), "a type for these decimals", hint)
-        elif kind is CandidateKind.INTEGER and _are_decimals(found):
-            kind = CandidateKind.NUMBER  # refused by the question, which knows the type of the column
-    convert = CONVERSIONS[kind]
-    try:
-        return [convert(member) for member in found]
-    except ValueError:
-        hint = f"State their type with --{argument}-as, or correct them."
-        raise InvalidCandidatesError(argument, Shown(f"<{len(found)} texts>"), str(kind), hint) from None
+    written = _Written(text, argument, private, may_be_one)
+    match argument:
+        case "prices":
+            return written.prices()
+        case "dates":
+            return written.dates()
+        case _:
+            return written.values(kind, fitting)
 
 
-def _are_decimals(listed: Sequence[str]) -> bool:
-    return all(map(DECIMAL.fullmatch, listed)) and not all(map(INTEGER.fullmatch, listed))
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The text of a public list: see `listed`."""
 
+    text: str
+    argument: str
+    private: str
+    may_be_one: bool
 
-def _refuse_dashed(text: str, argument: str) -> None:
-    """Refuse ``1-16``, which is no number, and hardly ever meant as a text."""
-    found = _DASHED.fullmatch(text)
-    if found is None or not int(found[1]) < int(found[2]):
-        return
-    as_text = " If it is one text: --groups-as text." if argument == "groups" else ""
-    hint = f"Did you mean {int(found[1])}..{int(found[2])}?{as_text}"
-    raise InvalidCandidatesError(argument, typed(text), _FORMS, hint)
+    def refused(self, expected: str = _FORMS, hint: str = "", *, got: str = "") -> InvalidCandidatesError:
+        return InvalidCandidatesError(self.argument, Shown(got) if got else typed(self.text), expected, hint)
 
+    def values(self, kind: CandidateKind | None, fitting: Sequence[CandidateKind]) -> range | Sequence[Any]:
+        known, as_text = kind or (fitting[0] if len(fitting) == 1 else None), f"--{self.argument}-as text"
+        if (column := self.of_column(known)) is not None:
+            return self.several(column)
+        if kind is not CandidateKind.TEXT and _ALMOST_A_LIST.fullmatch(self.text):
+            hint = "Write a list with commas, no brackets or single quotes."
+            if self.argument != "where":  # whose type is the column's
+                hint += f" If these are part of a text: {as_text}."
+            raise self.refused(hint=hint)
+        if known is not CandidateKind.TEXT:
+            self.refuse_dashed()
+        found = self.members()
+        if isinstance(found, range):
+            if kind is None and known is CandidateKind.TEXT:
+                hint = f"The column holds text. To read the whole numbers as text, use {as_text}."
+                raise self.refused(f"{self.argument} of the column's type", hint)
+            if kind in (None, CandidateKind.INTEGER):
+                return self.several(found)
+            # Checked as numbers first, so that a range that is too long is refused before it is listed.
+            PublicCandidates.given(found)
+            found = list(map(str, found))
+        dotted = (member for member in found if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
+        if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
+            hint = "A range is of whole numbers and stands alone. List dates, decimals and other values, or put them in"
+            raise self.refused(hint=f"{hint} a @file. If two dots are part of a text: {as_text}.")
+        self.several(found)
+        if kind is None:
+            kind = known or (kind_of(found, _NUMBERS) if fitting else kind_of(found))
+            are_numbers = all(map(DECIMAL.fullmatch, found))
+            are_decimals = are_numbers and not all(map(INTEGER.fullmatch, found))
+            if not fitting and found and all(map(_BOOLEAN.fullmatch, found)):
+                kind = CandidateKind.BOOLEAN  # as text they would not match the True and TRUE of other programs
+            elif not fitting and are_decimals:
+                hint = f"The table does not say whether they are text. Use {as_text} to compare them as text, or number"
+                raise self.refused("a type for these decimals", f"{hint} (0.5 is 0.50).")
+            elif kind is CandidateKind.INTEGER and are_decimals:
+                kind = CandidateKind.NUMBER  # refused by the question, which knows the type of the column
+        try:
+            return [CONVERSIONS[kind](member) for member in found]
+        except ValueError:
+            hint = f"State their type with --{self.argument}-as, or correct them."
+            raise self.refused(str(kind), hint, got=f"<{len(found)} texts>") from None
 
-def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = False) -> Listed:
-    """The members that `text` lists, if there are at least two, or one may stand alone."""
-    # A range may be too long for len().
-    if listed and not listed[1:2] and not may_be_one:
-        hint = "One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file."
-        hint += "" if argument == "dates" else " A range of whole numbers is written 1..100."
-        raise InvalidCandidatesError(argument, typed(text), f"at least two {argument}", hint)
-    return listed
+    def prices(self) -> range | Sequence[Any]:
+        """Numbers; what a Parquet file has is checked with the question."""
+        self.refuse_dashed()
+        column = self.of_column(CandidateKind.TEXT)
+        found = self.several(self.members() if column is None else column)
+        if isinstance(found, range) or not all(isinstance(member, str) for member in found):
+            return found
+        texts = cast("Sequence[str]", found)
+        if not all(map(DECIMAL.fullmatch, texts)):
+            raise self.refused("numbers such as 5 or 9.99", got=f"<{len(texts)} texts>")
+        return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in texts]
 
+    def dates(self) -> range | Sequence[Any]:
+        """Texts, which the question reads; of a Parquet file they are as it has them."""
+        if ".." in self.text and not self.text.startswith("@"):
+            hint = "For all dates from a first to a last: --bounds."
+            raise self.refused("dates separated by commas, or @file with one per line", hint)
+        column = self.of_column(CandidateKind.TEXT)
+        return self.several(self.members() if column is None else column)
 
-def _numbers_or_dates(text: str, argument: str, private: str) -> range | Sequence[Any]:
-    """Prices, or dates as texts, which the question reads; of a Parquet file they are as it has them."""
-    if argument == "prices":
-        _refuse_dashed(text, argument)
-    elif ".." in text and not text.startswith("@"):
-        expected = "dates separated by commas, or @file with one per line"
-        raise InvalidCandidatesError(argument, typed(text), expected, "For all dates from a first to a last: --bounds.")
-    given = _of_column(text, kind=CandidateKind.TEXT, private=private, argument=argument)
-    given = _several(_members(text, private=private, argument=argument) if given is None else given, text, argument)
-    are_texts = not isinstance(given, range) and all(isinstance(member, str) for member in given)
-    if argument == "dates" or not are_texts:
-        return given  # checked as prices with the question
-    if not all(map(DECIMAL.fullmatch, cast("Sequence[str]", given))):
-        raise InvalidCandidatesError(argument, Shown(f"<{len(given)} texts>"), "numbers such as 5 or 9.99")
-    return [int(member) if INTEGER.fullmatch(member) else decimal(member) for member in cast("Sequence[str]", given)]
+    def refuse_dashed(self) -> None:
+        """Refuse ``1-16``, which is no number, and hardly ever meant as a text."""
+        found = _DASHED.fullmatch(self.text)
+        if found is not None and int(found[1]) < int(found[2]):
+            as_text = " If it is one text: --groups-as text." if self.argument == "groups" else ""
+            raise self.refused(hint=f"Did you mean {int(found[1])}..{int(found[2])}?{as_text}")
+
+    def several(self, found: Listed) -> Listed:
+        """What the text lists, if that is at least two members, or one may stand alone."""
+        if found and not found[1:2] and not self.may_be_one:  # a range may be too long for len()
+            hint = "One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file."
+            hint += "" if self.argument == "dates" else " A range of whole numbers is written 1..100."
+            raise self.refused(f"at least two {self.argument}", hint)
+        return found
+
+    def of_column(self, kind: CandidateKind | None) -> list[Member] | None:
+        """The members that ``@codes.csv:column`` names; None if it has another form. Parquet files state the types."""
+        table = _TABLE.fullmatch(self.text)
+        if table is None or os.path.exists(self.text[1:]):
+            return None
+        from dpselect.rows.opening import candidates_from
+
+        path, column = table.groups()
+        self.refuse_private(path)
+        try:
+            return candidates_from(path, column=column, kind=None if path.lower().endswith(".parquet") else kind)
+        except InvalidCandidatesError as refused:  # named like the Python argument
+            at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""
+            raise self.refused(refused.expected + at, refused.hint) from None
+
+    def members(self) -> range | list[str]:
+        """What the text lists, not yet read as numbers or dates; a range is one of whole numbers."""
+        if self.text.startswith("@"):
+            self.refuse_private(self.text[1:])
+            return self.lines_of_file()
+        if found := _RANGE.fullmatch(self.text):
+            first, last = (int(end) for end in found.groups())
+            if first > last:
+                raise self.refused("a range a..b with a <= b")
+            return range(first, last + 1)
+        lines = [line.strip() for line in self.text.splitlines() if line.strip()]
+        try:
+            rows = [*csv.reader(lines if len(lines) > 1 else [self.text], strict=True, skipinitialspace=True)]
+        except (csv.Error, ValueError):
+            rows = []
+        if len(lines) > 1 and (len(rows) < len(lines) or any(len(row) > 1 for row in rows)):
+            expected = "one on each line, or all separated by commas on a single line; not both"
+            raise self.refused(expected, "A value with a comma stands in double quotes.", got=f"<{len(lines)} lines>")
+        listed = [member for row in rows for member in row]
+        if not listed or not all(member.strip() for member in listed):
+            raise self.refused()
+        return listed
+
+    def lines_of_file(self) -> list[str]:
+        """The lines of the file behind the @. Of a table the first one would be read as a candidate."""
+        text, hint, is_there = self.text, "", os.path.isfile(self.text[1:])
+        if is_there and text.lower().endswith((".csv", ".parquet")):
+            expected = f"the name of a column after it, such as {text}:code"
+            hint = "If the file is a list with one per line, end its name in .txt."
+        elif is_there and _LOOKS_LIKE_A_TABLE.fullmatch(text):
+            expected = "@file with one per line, or a column of a .csv or .parquet file"
+        else:
+            expected = "a readable text file in UTF-8" if is_there else "an existing file behind the @"
+            with suppress(OSError, ValueError), open(text[1:], encoding="utf-8-sig") as file:  # also a NUL in the path
+                return [line for line in file.read().split("\n") if line.strip()]
+        raise self.refused(expected, hint, got=repr(text))
+
+    def refuse_private(self, path: str) -> None:
+        """Refuse the table of the question as the source of its own candidates, whatever name is given for it."""
+        asked = [self.private] if os.path.exists(self.private) else glob.iglob(self.private, recursive=True)
+        try:
+            same = any(os.path.samefile(path, each) for each in asked)
+        except (OSError, ValueError):
+            return  # a missing file is reported elsewhere
+        if same:
+            hint = "Which values occur in it is private: a value that only one person has would reveal that person."
+            hint += " Without a public list, values and top-k, with --delta, name what enough units have."
+            raise self.refused("a public file, not the table of the question", hint)
 
 
 def value_of(
@@ -214,90 +288,3 @@ def interval(text: object) -> tuple[Any, Any] | None:
         return None
     lower, upper = (None if end is None else Decimal(end) for end in found.groups())
     return lower, upper
-
-
-def on_a_line(text: str, argument: str) -> str:
-    """Lines as a list with commas, each quoted if it has one itself; a text of both lines and commas is refused."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) < 2:
-        return text
-    read = [_one(line) for line in lines]
-    if None in read:
-        hint = "A value with a comma stands in double quotes."
-        expected = "one on each line, or all separated by commas on a single line; not both"
-        raise InvalidCandidatesError(argument, Shown(f"<{len(lines)} lines>"), expected, hint)
-    written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(read)
-    return written.getvalue()
-
-
-def _one(line: str) -> str | None:
-    """The only value of a line; None if commas separate several."""
-    with suppress(csv.Error, ValueError):
-        if line.startswith('"'):
-            (found,) = csv.reader([line], strict=True)
-            return found[0] if len(found) == 1 else None
-    return None if "," in line else line
-
-
-def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:
-    """The members that ``@codes.csv:column`` names; None if it has another form. A Parquet file states its types."""
-    table = _TABLE.fullmatch(text)
-    if table is None or os.path.exists(text[1:]):
-        return None
-    from dpselect.rows.opening import candidates_from
-
-    path, column = table.groups()
-    _refuse_private(path, private, text, argument)
-    try:
-        return candidates_from(path, column=column, kind=None if path.lower().endswith(".parquet") else kind)
-    except InvalidCandidatesError as refused:  # named like the Python argument
-        at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""
-        raise InvalidCandidatesError(argument, typed(text), refused.expected + at, refused.hint) from None
-
-
-def _members(text: str, *, private: str, argument: str) -> range | list[str]:
-    """The members that `text` lists, not yet read as numbers or dates; a range is one of whole numbers."""
-    if text.startswith("@"):
-        _refuse_private(text[1:], private, text, argument)
-        return _lines(text, argument)
-    if found := _RANGE.fullmatch(text):
-        first, last = (int(end) for end in found.groups())
-        if first > last:
-            raise InvalidCandidatesError(argument, typed(text), "a range a..b with a <= b")
-        return range(first, last + 1)
-    try:
-        (listed,) = csv.reader([text], strict=True, skipinitialspace=True)
-    except (csv.Error, ValueError):
-        listed = []
-    if not listed or not all(member.strip() for member in listed):
-        raise InvalidCandidatesError(argument, typed(text), _FORMS)
-    return listed
-
-
-def _lines(text: str, argument: str) -> list[str]:
-    """The lines of the file behind the @. Of a table the first one would be read as a candidate."""
-    hint, is_there = "", os.path.isfile(text[1:])
-    if is_there and text.lower().endswith((".csv", ".parquet")):
-        expected, hint = f"the name of a column after it, such as {text}:code", "If the file is a list with one per"
-        hint += " line, end its name in .txt."
-    elif is_there and _LOOKS_LIKE_A_TABLE.fullmatch(text):
-        expected = "@file with one per line, or a column of a .csv or .parquet file"
-    else:
-        expected = "a readable text file in UTF-8" if is_there else "an existing file behind the @"
-        with suppress(OSError, ValueError), open(text[1:], encoding="utf-8-sig") as file:  # also a NUL in the path
-            return [line for line in file.read().split("\n") if line.strip()]
-    raise InvalidCandidatesError(argument, Shown(repr(text)), expected, hint)
-
-
-def _refuse_private(path: str, private: str, text: str, argument: str) -> None:
-    """Refuse the table of the question as the source of its own candidates, whatever name is given for it."""
-    asked = [private] if os.path.exists(private) else glob.iglob(private, recursive=True)
-    try:
-        same = any(os.path.samefile(path, each) for each in asked)
-    except (OSError, ValueError):
-        return  # a missing file is reported elsewhere
-    if same:
-        hint = "Which values occur in it is private: a value that only one person has would reveal that person."
-        hint += " Without a public list, values and top-k, with --delta, name what enough units have."
-        raise InvalidCandidatesError(argument, typed(text), "a public file, not the table of the question", hint)

@@ -177,11 +177,9 @@ class Filled:
             return epsilon
         if each.name == "where":
             texts = [line.strip() for line in texts[0].splitlines() if line.strip()]
-        elif each.argument.names_members:
-            texts = [public.on_a_line(texts[0], each.name)]
-            if texts[0].startswith("@"):  # a page could be made to show what is in a file
-                hint = "Paste the list instead: one on each line, or separated by commas."
-                raise InvalidParameterError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
+        elif each.argument.names_members and texts[0].startswith("@"):  # a page could be made to show what is in a file
+            hint = "Paste the list instead: one on each line, or separated by commas."
+            raise InvalidParameterError(each.name, typed(texts[0]), "a list, not the name of a file", hint)
         stated, kind = dict[str, Any](self.typed), f"{each.name}_as"
         if stated.get(kind):
             stated[kind] = arguments.read(CandidateKind, kind, stated[kind])
