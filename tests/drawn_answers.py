@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from dpselect import Release
-from dpselect.privacy import neighbouring_relation
 from dpselect.questions.query import Query
 from dpselect.questions.question import QUESTIONS
 from dpselect.summaries import (
@@ -45,9 +44,7 @@ def planned(
 ) -> Any:
     """The question of this name, as it is planned for a table without a row."""
     question: Any = QUESTIONS[name](column=column, **asked)
-    known = question.known(Columns(is_whole=is_whole), neighbouring_relation(neighbours))
-    known.terms  # noqa: B018 - which refuses what is out of range
-    return known
+    return Query.planned(question, Columns(is_whole=is_whole), neighbours=neighbours).alone
 
 
 def groups_of(by: Any, members: Any, most: Any = 1) -> Any:
@@ -65,9 +62,8 @@ def query(
     **asked: Any,
 ) -> Any:
     """The same with all that is asked beside it: in groups, and with numbers of units."""
-    relation = neighbouring_relation(neighbours)
     question: Any = QUESTIONS[name](column=column, **asked)
-    return Query.planned(question, Columns(), neighbours=relation, groups=groups, usable_epsilon=usable_epsilon)
+    return Query.planned(question, Columns(), neighbours=neighbours, groups=groups, usable_epsilon=usable_epsilon)
 
 
 def alone(question: Any) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from docs import stubs
 
 import dpselect as dps
-from dpselect import DryRun, Neighbours, arguments
+from dpselect import DryRun, arguments
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, Argument, arguments_of
 from dpselect.cli.asking import of_question
 from dpselect.cli.commands import help_of, read
@@ -108,9 +108,9 @@ class SharpMedian(Median, name="sharp_median"):
 
     sharpness: Sharpness = 3
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Any:
+    def known(self, columns: Columns, /) -> Any:
         ASKED.append(self.sharpness)
-        return super().known(columns, neighbours)
+        return super().known(columns)
 
 
 ASKED: list[int] = []

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.privacy import Neighbours
 from dpselect.questions import words
 from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful
 from dpselect.questions.wording import condition
@@ -96,8 +95,8 @@ class Count(NoisyCounts, name="count"):
             expected = "nothing: the answer is itself a number of units"
             raise InvalidParameterError("usable_epsilon", usable_epsilon, expected)
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
-        return replace(self, candidates=listed_values(self.candidates), neighbours=neighbours)
+    def known(self, columns: Columns, /) -> Self:
+        return replace(self, candidates=listed_values(self.candidates))
 
     @property
     def scan(self) -> summaries.PublicCondition:
@@ -192,7 +191,7 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
 
     label: ClassVar[str] = "value"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Histogram | BinnedCounts:  # pyright: ignore
+    def known(self, columns: Columns, /) -> Histogram | BinnedCounts:  # pyright: ignore
         """With bins it is another question, about one number of each unit."""
         if self.bins is None and self.candidates is None:
             from dpselect.summaries.candidates import UNLISTED
@@ -201,7 +200,7 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
             expected = "the public list of values to count, or bins of a column of numbers"
             raise InvalidCandidatesError("candidates", None, expected, hint)
         if self.bins is None:
-            listed = super().known(columns, neighbours)
+            listed = super().known(columns)
             n, what = len(listed.choices), "the number of candidates"
             most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=n, at_most_what=what)
             return replace(listed, max_values_per_unit=most)
@@ -210,7 +209,7 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
         for name, only in (("max_values_per_unit", 1), ("delta", 0.0)):
             if getattr(self, name) != only:
                 raise InvalidParameterError(name, getattr(self, name), f"{only}, because `bins` are given")
-        return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=neighbours)
+        return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=self.neighbours)
 
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism | mechanisms.DiscreteGaussianMechanism:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import finite_bounds, fraction_up
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.privacy import Neighbours
 from dpselect.questions import words
-from dpselect.questions.question import Columns, NumbersQuestion, are_whole
+from dpselect.questions.question import Columns, NumbersQuestion
 from dpselect.questions.wording import rounded_up
 
 if TYPE_CHECKING:
@@ -49,14 +48,14 @@ class Moment(NumbersQuestion):
     bounds_value: ClassVar[bool] = True
     digits: ClassVar[str] = ".10g"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+    def known(self, columns: Columns, /) -> Self:
         """There is always a grid between the bounds; the answer need not be on it."""
         step = self.step
         if step is None:
             lower, upper = finite_bounds(self.bounds)
             # Rounding to a millionth is far less than any noise.
-            step = 1 if are_whole(columns, self.column, lower, upper) else (upper - lower) / 10**6
-        return replace(self, step=step, neighbours=neighbours)
+            step = 1 if columns.are_whole(self.column, lower, upper) else (upper - lower) / 10**6
+        return replace(self, step=step)
 
     @cached_property
     def grid(self) -> Grid:

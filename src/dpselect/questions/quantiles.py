@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import arguments, mechanisms, summaries
-from dpselect.checks import decimal_fraction, finite_bounds, quantile_level
+from dpselect.checks import decimal_fraction, finite_bounds
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
 from dpselect.questions import words
-from dpselect.questions.question import Columns, NumbersQuestion, Question, are_whole
+from dpselect.questions.question import Columns, NumbersQuestion, Question
 
 _SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
 _STEP = (
@@ -33,7 +32,7 @@ class Between(NumbersQuestion):
     label: ClassVar[str] = "level"
     measure: ClassVar[str] = "{column}"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+    def known(self, columns: Columns, /) -> Question:
         """With the distance between possible answers, or none if all numbers between the bounds were asked for.
 
         Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
@@ -44,11 +43,11 @@ class Between(NumbersQuestion):
             raise InvalidParameterError("continuous", True, "nothing, because a `step` is given")
         if step is None and not self.continuous:
             ends = () if summaries.are_dates(self.bounds) else finite_bounds(self.bounds)
-            if ends and not are_whole(columns, self.column, *ends):
+            if ends and not columns.are_whole(self.column, *ends):
                 expected = "the distance between possible answers, or `continuous=True`"
                 raise InvalidParameterError("step", None, expected, _STEP)
             step = 1
-        return replace(self, step=step, neighbours=neighbours)
+        return replace(self, step=step)
 
     @classmethod
     def among(cls, release: words.Planned) -> str:
@@ -86,17 +85,18 @@ class Median(Between, name="median"):
     error_unit = "ranks"
     unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step there is one"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+    def known(self, columns: Columns, /) -> Question:
         """Without bounds it is another question."""
         if self.bounds is not None:
             if self.lower is not None:
                 raise InvalidParameterError("lower", self.lower, "nothing, because `bounds` are given")
-            return super().known(columns, neighbours)
+            return super().known(columns)
         if self.continuous:
             raise InvalidParameterError("continuous", True, "nothing, because there are no `bounds`")
-        shared: dict[str, Any] = {each: getattr(self, each) for each in ("column", "epsilon", "max_rows_per_unit")}
-        shared |= {"lower": 0.0 if self.lower is None else self.lower, "step": self.step}
-        return UnboundedQuantile(**shared, level=quantile_level(getattr(self, "level", 0.5))).known(columns, neighbours)
+        same = ("column", "epsilon", "step", "max_rows_per_unit", "neighbours")
+        shared: dict[str, Any] = {each: getattr(self, each) for each in same}
+        lower, level = 0.0 if self.lower is None else self.lower, getattr(self, "level", 0.5)
+        return UnboundedQuantile(**shared, lower=lower, level=level).known(columns)
 
     @cached_property
     def mechanism(self) -> mechanisms.QuantileMechanism:
@@ -122,7 +122,7 @@ class Median(Between, name="median"):
             monotonic=drawn.monotonic,
             candidates=self.domain.description(),
             error_bound=within,
-            arguments={"level": drawn.level, "max_rows_per_unit": self.most},
+            arguments={"level": drawn.level, "max_rows_per_unit": self.max_rows_per_unit},
         )
 
     @classmethod
@@ -200,7 +200,8 @@ class Quantiles(Between, name="quantiles"):
     @cached_property
     def terms(self) -> words.Planned:
         drawn, is_joint = self.mechanism, self.mechanism.method == "joint"
-        about: dict[str, Any] = {"levels": list(drawn.levels), "max_rows_per_unit": self.most, "method": drawn.method}
+        about: dict[str, Any] = {"levels": [*drawn.levels], "method": drawn.method}
+        about["max_rows_per_unit"] = self.max_rows_per_unit
         # The range by which one unit moves scores apart, unless the sensitivity tells it; halving: at all of a depth.
         # Under another relation it differs, so that no certificate can be edited to claim that relation.
         score_range = drawn.score_range * (1 if is_joint else drawn.neighbours.changed(1))
@@ -265,16 +266,16 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     error_unit = "ranks"
     measure: ClassVar[str] = "{column}"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+    def known(self, columns: Columns, /) -> Question:
         """With the smallest distance between possible answers: 1 where the column's type says so."""
         step: Any = self.step
         if step is None:
             first = decimal_fraction(self.lower, "lower", expected="a finite number")
-            if not are_whole(columns, self.column, first):
+            if not columns.are_whole(self.column, first):
                 expected = "the smallest distance between possible answers"
                 raise InvalidParameterError("step", None, expected, _SMALLEST_STEP)
             step = 1
-        return replace(self, step=step, neighbours=neighbours)
+        return replace(self, step=step)
 
     @cached_property
     def mechanism(self) -> mechanisms.UnboundedQuantileMechanism:
@@ -297,7 +298,8 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         from dpselect.mechanisms.quantiles import rank_sensitivity
 
         drawn, domain = self.mechanism, self.domain
-        moved, monotonic = rank_sensitivity(drawn.level, values_per_unit=self.most, neighbours=self.neighbours)
+        most, relation = self.max_rows_per_unit, self.neighbours
+        moved, monotonic = rank_sensitivity(drawn.level, values_per_unit=most, neighbours=relation)
         ends = {"lower": domain.lower, "upper": domain.upper, "step": float(drawn.step)}
         return self.stated(
             moved,
@@ -306,7 +308,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
             monotonic=monotonic,
             candidates={"source": "growing", **ends, "growth": drawn.growth, "count": drawn.candidates.size},
             error_bound=drawn.error_bound(words.CONFIDENCE),
-            arguments={"level": drawn.level, "max_rows_per_unit": self.most},
+            arguments={"level": drawn.level, "max_rows_per_unit": most},
         )
 
     @classmethod

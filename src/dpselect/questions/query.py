@@ -85,15 +85,13 @@ class Query:
         """
         checks = ((each.name, each.check) for each in arguments_of(type(question)) if each.check is not None)
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
-        columns = Columns(table, stated or {})
-        part = question
+        columns, shares = Columns(table, stated or {}), dict[str, Any]()
         if groups is not None:  # one of the groups has its share of epsilon and delta
-            shares: dict[str, Any] = {"epsilon": groups.share(question.epsilon)}
+            shares["epsilon"] = groups.share(question.epsilon)
             if (delta := getattr(question, "delta", None)) is not None:
                 shares["delta"] = quotient_down(delta_below_one(delta), groups.max_per_unit)
-            part = replace(question, **shares)
         which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
-        alone = part.known(columns, which)
+        alone = replace(question, neighbours=which, **shares).known(columns)
         terms = alone.terms  # which refuses what is out of range
         if groups is not None and terms.neighbours is not Neighbours.ADD_REMOVE:
             hint = "A replaced unit may leave groups and join others, which would cost twice as much."

@@ -45,13 +45,13 @@ class Columns:
     stated: Mapping[str, Any]
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def is_whole(self, column: str, /) -> bool:
-        """Whether the type of a column of numbers is an integer type; other columns are refused."""
+    def are_whole(self, column: str, *ends: Any) -> bool:
+        """Whether a column's type and the ends are of whole numbers, which doubles distinguish from the next ones."""
         found: object = self.stated.get("is_whole") if self.table is None else self.table.is_whole(column)
         if not isinstance(found, bool):
             raise wrong("facts.is_whole", "whether the column's type is one of whole numbers")
         self.facts["is_whole"] = found
-        return found
+        return found and all(end.denominator == 1 and abs(end) < 2**52 for end in ends)
 
     def name_kind(self, column: str, /) -> summaries.CandidateKind:
         """The kind in which unknown values of a column are read, if the caller names none."""
@@ -135,13 +135,13 @@ class Question(ABC):
         """Whether there may be a public list of candidates."""
         return any(each.kind == "list" for each in arguments_of(cls))
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Question:
+    def known(self, columns: Columns, /) -> Question:
         """The question with all that decides its cost: its lists read, and what the table tells of its columns.
 
         Raises:
             SelectionError: an argument is invalid, or does not fit the column. No row is read.
         """
-        return replace(self, neighbours=neighbours)
+        return self
 
     # What follows holds for the question that is `known`.
 
@@ -272,9 +272,9 @@ class ListQuestion(Question):
     listed: ClassVar[str] = "candidates"  # the argument with the list
     max_values_per_unit = cast("Any", None)  # an argument of most
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+    def known(self, columns: Columns, /) -> Self:
         given = summaries.PublicCandidates.given(getattr(self, self.listed), argument=self.listed)
-        return replace(self, neighbours=neighbours, **cast(Any, {self.listed: given}))
+        return replace(self, **cast(Any, {self.listed: given}))
 
     @property
     def answers(self) -> int:
@@ -317,6 +317,7 @@ class NumbersQuestion(Question):
 
     may_be_dates: ClassVar[bool] = False  # the bounds, and the values
     ends: ClassVar[tuple[str, str]] = "lower", "upper"  # of what it is drawn out of, as a certificate names them
+    max_rows_per_unit = cast("Any", 1)  # an argument of most
 
     @cached_property
     def domain(self) -> summaries.PublicDomain:
@@ -324,23 +325,18 @@ class NumbersQuestion(Question):
         asked = cast(Any, self)
         return summaries.PublicDomain.given(asked.bounds, step=asked.step, may_be_dates=self.may_be_dates)
 
-    @cached_property
-    def most(self) -> int:
-        """The most values of one unit. With more than is possible, the noise would drown any table."""
-        return positive_count(getattr(self, "max_rows_per_unit", 1), "max_rows_per_unit", at_most=10**9)
-
     @property
     def priced(self) -> dict[str, Any]:
         """What its mechanism is told of the cost and of the units."""
-        return {"epsilon": self.epsilon, "neighbours": self.neighbours, "values_per_unit": self.most}
+        return {"epsilon": self.epsilon, "neighbours": self.neighbours, "values_per_unit": self.max_rows_per_unit}
 
     @property
     def scan(self) -> summaries.Scan:
-        return summaries.ValuesIn(self.domain, self.most)
+        return summaries.ValuesIn(self.domain, self.max_rows_per_unit)
 
     def values(self, summary: summaries.UnitValues, /) -> Any:
-        """The values, or an error if they were gathered with another domain, or more than `most` of a unit."""
-        if summary.max_rows_per_unit > self.most or summary.domain != self.domain:
+        """The values, or an error if they were gathered with another domain, or more than there may be of a unit."""
+        if summary.max_rows_per_unit > self.max_rows_per_unit or summary.domain != self.domain:
             expected = "values gathered with the bounds, step and rows per unit of the question"
             raise InvalidParameterError("values", summary, expected)
         return summary.values
@@ -370,11 +366,6 @@ class NumbersQuestion(Question):
 
 def _rows_of_each(release: Planned) -> str:
     return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
-
-
-def are_whole(columns: Columns, column: str, *ends: Any) -> bool:
-    """Whether the column's type and the ends are of whole numbers, which doubles distinguish from the next ones."""
-    return columns.is_whole(column) and all(end.denominator == 1 and abs(end) < 2**52 for end in ends)
 
 
 _DECLARED: dict[str, type[Question]] = {}

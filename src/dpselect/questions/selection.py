@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import positive_sensitivity
 from dpselect.errors import InvalidCandidatesError
-from dpselect.privacy import Neighbours
 from dpselect.questions.question import Columns, ListQuestion, check_useful
 from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Value, counted, released_count
 
@@ -222,9 +221,9 @@ class BestDate(Counted, name="best_date"):
     listed: ClassVar[str] = "dates"
     near: ClassVar[str] = "the count of the released date is within {bound} of the best"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+    def known(self, columns: Columns, /) -> Self:
         public = summaries.public_dates(self.dates, bounds=self.bounds, step=self.step)
-        return replace(self, dates=public, bounds=None, step=1, neighbours=neighbours)
+        return replace(self, dates=public, bounds=None, step=1)
 
 
 class TopK(Counted, name="top_k"):
@@ -262,10 +261,10 @@ class TopK(Counted, name="top_k"):
 
     near: ClassVar[str] = "each count is within {bound} of the best one left when it was selected"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> TopK | TopUnknown:  # pyright: ignore
+    def known(self, columns: Columns, /) -> TopK | TopUnknown:  # pyright: ignore
         """Without a list it is another question."""
         if self.candidates is not None:
-            return super().known(columns, neighbours)
+            return super().known(columns)
         from dpselect.questions.values import TopUnknown
 
         if self.delta == 0:
@@ -273,9 +272,10 @@ class TopK(Counted, name="top_k"):
             hint += " 1e-6 for up to about 10,000 units, to select among the values that enough units have."
             expected = "the public list of values to choose from, or a `delta` above 0"
             raise InvalidCandidatesError("candidates", None, expected, hint)
-        given = {each: getattr(self, each) for each in ("column", "k", "epsilon", "delta", "with_counts")}
+        same = ("column", "k", "epsilon", "delta", "with_counts", "neighbours")
+        given: dict[str, Any] = {each: getattr(self, each) for each in same}
         kind, most = columns.name_kind(self.column), self.max_values_per_unit
-        return TopUnknown(**given, max_values_per_unit=1 if most is None else most, kind=kind, neighbours=neighbours)
+        return TopUnknown(**given, max_values_per_unit=1 if most is None else most, kind=kind)
 
 
 class BestFeatures(Counted, name="best_features"):

@@ -251,7 +251,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
             "proofs/permute_and_flip.md",
             candidates={"origin": "caller", "kind": "prices", **listed},
             error_bound=mechanism.error_bound(CONFIDENCE),
-            arguments={"max_rows_per_unit": self.most},
+            arguments={"max_rows_per_unit": self.max_rows_per_unit},
         )
 
     @classmethod

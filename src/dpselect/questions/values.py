@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
 from dpselect.questions.question import Columns, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, counted
 
@@ -133,9 +132,9 @@ class Values(Unlisted, name="values"):
     label: ClassVar[str] = "number"
     near: ClassVar[str] = "a value that at least {bound} units ({unit}) have is named"
 
-    def known(self, columns: Columns, neighbours: Neighbours, /) -> Self:
+    def known(self, columns: Columns, /) -> Self:
         kind = columns.name_kind(self.column) if self.kind is None else summaries.candidate_kind(self.kind)
-        return replace(self, kind=kind, neighbours=neighbours)
+        return replace(self, kind=kind)
 
     @cached_property
     def chosen(self) -> UnlistedNoise:
