@@ -131,11 +131,7 @@ _FRACTION = re.compile("[+-]?[0-9]{1,40}/(?=0*[1-9])[0-9]{1,40}")
 
 
 def decimal(text: str) -> float | Fraction:
-    """The number that is written: as a double if one is written like it, otherwise as a fraction.
-
-    Raises:
-        ValueError: no such number.
-    """
+    """The number that is written, or a `ValueError`: as a double if one is written like it, otherwise as a fraction."""
     if _FRACTION.fullmatch(text):
         return Fraction(text)
     nearest = _double(text)

@@ -239,10 +239,7 @@ def _two(value: object, name: str, read: Callable[..., End], expected: str) -> t
 
 
 def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
-    """The number a caller means: a float stands for the shortest decimal that denotes it, anything else for itself.
-
-    So 0.1 is one tenth, and ten times 0.1 is 1.
-    """
+    """The number a caller means: a float stands for the shortest decimal that denotes it, anything else for itself."""
     if isinstance(value, float):
         exact = Fraction(repr(float(value))) if math.isfinite(value) else None
     elif isinstance(value, Decimal):
@@ -286,11 +283,7 @@ def whole_number(value: object, name: str, *, expected: str = "a whole number") 
 
 
 def text_of(path: str | os.PathLike[str], name: str, expected: str, *, most: int) -> str:
-    """The text of a public file of at most so many megabytes, without a byte-order mark.
-
-    Raises:
-        InvalidParameterError: there is no such file, it cannot be read, it is larger, or it is not in UTF-8.
-    """
+    """The text of a public file in UTF-8 of at most so many megabytes, without a byte-order mark; or an error."""
     if not isinstance(cast(object, path), str | os.PathLike) or "\0" in str(path):
         raise InvalidParameterError(name, path, f"the path of {expected}")
     reason = ""

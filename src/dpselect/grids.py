@@ -30,12 +30,7 @@ class Grid:
 
     @classmethod
     def dividing(cls, lower: Fraction, upper: Fraction, *, step: object) -> Grid:
-        """The grid from `lower` to `upper`. Floats are read as decimals: 0.1 divides (0, 1) into ten steps.
-
-        Raises:
-            InvalidParameterError: `step` is not a number > 0, does not divide ``upper - lower``, or is less than two
-                units in the last place of the larger bound.
-        """
+        """The grid from `lower` to `upper`. Floats are read as decimals: 0.1 divides (0, 1) into ten steps."""
         expected = "a finite number > 0 that divides upper - lower into whole steps"
         exact = decimal_fraction(step, "step", expected=expected)
         if exact <= 0:
@@ -72,14 +67,8 @@ def growing_grid(lower: object, *, step: object, growth: Fraction) -> tuple[Frac
 
     They are ``lower + c * step`` for whole numbers c: 0, 1, and after each c the larger of ``c + 1`` and
     ``ceil(growth * c)``, up to 2^50; `growth` is 1 plus the share. Computed with whole numbers and fractions, they
-    are the same on every machine. Floats are read as decimals.
-
-    Returns:
-        `lower` and `step`, exactly, and the doubles nearest to the numbers, increasing.
-
-    Raises:
-        InvalidParameterError: `lower` is not a finite number, or `step` not a number > 0 that doubles near `lower` can
-            distinguish, also after 2^50 of it.
+    are the same on every machine. Returned are `lower` and `step`, floats as the decimals that they are written as, and
+    the doubles nearest to the numbers, increasing.
     """
     first = decimal_fraction(lower, "lower", expected="a finite number")
     exact = decimal_fraction(step, "step", expected="a finite number > 0")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,13 +23,9 @@ from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Words
-from dpselect.summaries import CountsOf, PublicCandidates, PublicCondition, PublicGroups, TotalsOf, ValuesIn
+from dpselect.summaries import CountsOf, PublicCandidates, PublicCondition, PublicGroups, Scan, TotalsOf, ValuesIn
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of
-
-if TYPE_CHECKING:
-    from dpselect.mechanisms import GeometricMechanism
-    from dpselect.summaries import Scan
 
 _BESIDES = tuple(
     each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
@@ -62,8 +58,8 @@ class Query:
     alone: Question
     groups: PublicGroups | None = None
     where: Sequence[Words] = ()
-    counting: GeometricMechanism | None = None
-    usable: GeometricMechanism | None = None
+    counting: mechanisms.GeometricMechanism | None = None
+    usable: mechanisms.GeometricMechanism | None = None
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @classmethod
@@ -78,11 +74,7 @@ class Query:
         usable_epsilon: float | None = None,
         stated: Mapping[str, Any] | None = None,
     ) -> Query:
-        """The question, planned before any row is read: by what a table tells of its columns; without one, as `stated`.
-
-        Raises:
-            SelectionError: there is no such question.
-        """
+        """The question, planned before any row is read: by a table's columns, or without a table as `stated`."""
         checks = ((each.name, each.check) for each in arguments_of(type(question)) if each.check is not None)
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
         columns, shares = Columns(table, stated or {}), dict[str, Any]()
@@ -101,14 +93,14 @@ class Query:
             asked = replace(asked, counting=asked._noise_of_counts())
         return asked if usable_epsilon is None else replace(asked, usable=asked._noise_of_units(usable_epsilon))
 
-    def _noise_of_counts(self) -> GeometricMechanism:
+    def _noise_of_counts(self) -> mechanisms.GeometricMechanism:
         alone, relation = cast("ListQuestion", self.alone), self.alone.terms.neighbours
         answers = alone.answers
         moved = relation.changed(min(answers, alone.max_values_per_unit or answers), answers)
         left = mechanisms.left_for_selection(self.question.epsilon)
         return _noise(left, moved * self._most, relation, size=answers, argument="epsilon")
 
-    def _noise_of_units(self, epsilon: float) -> GeometricMechanism:
+    def _noise_of_units(self, epsilon: float) -> mechanisms.GeometricMechanism:
         self.alone.check_usable(epsilon)
         terms, epsilon = self.terms, positive_epsilon(epsilon, "usable_epsilon")
         if not math.isfinite(fraction_up(Fraction(terms.epsilon) + Fraction(epsilon))):
@@ -176,8 +168,7 @@ class Query:
     def released(self, found: Sequence[list[Any]], /) -> Drawn:
         """The answer of each group, then noisy counts of what was selected, then of usable units.
 
-        Args:
-            found: of each of the scans the summary of each group, or one of all rows.
+        Of each of the scans a summary of each group was `found`, or one of all rows.
         """
         parts = found[0]
         if len(parts) != (1 if self.groups is None else len(self.groups.names)):
@@ -230,16 +221,9 @@ class Query:
     def again(
         cls, words: Words, *, neighbours: Neighbours, facts: Mapping[str, Any], groups: Sequence[Any] | None
     ) -> Query:
-        """The question that a certificate describes, without a table.
+        """The question that the words of a certificate describe, without a table.
 
-        Args:
-            words: what was asked.
-            neighbours, facts: as certificates state them.
-            groups: the names of the groups, which the answer has; `words` may state no more than their hash.
-
-        Raises:
-            InvalidCertificateError: the words describe no question, or are not those that it would be written in.
-            SelectionError: there is no such question.
+        The names of the groups are those that the answer has, as `words` may state no more than their hash.
         """
         try:
             kind = QUESTIONS[words["ask"]]
@@ -262,7 +246,9 @@ class Query:
         )
 
 
-def _noise(epsilon: float, moved: int, neighbours: Neighbours, *, size: int, argument: str) -> GeometricMechanism:
+def _noise(
+    epsilon: float, moved: int, neighbours: Neighbours, *, size: int, argument: str
+) -> mechanisms.GeometricMechanism:
     """The noise of numbers of units that change by at most `moved` in sum."""
     bounds = 0, LARGEST_COUNT
     noise = mechanisms.GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=bounds, neighbours=neighbours)

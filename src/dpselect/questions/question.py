@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -65,11 +66,7 @@ class Columns:
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Question(ABC):
-    """A question. Its docstring says what it asks, what is returned, and where that is proved.
-
-    Raises:
-        InvalidParameterError: an argument is invalid.
-    """
+    """A question. Its docstring says what it asks, what is returned, and where that is proved."""
 
     if TYPE_CHECKING:  # declared by each, in its place among the others
         column: Any
@@ -138,8 +135,7 @@ class Question(ABC):
     def known(self, columns: Columns, /) -> Question:
         """The question with all that decides its cost: its lists read, and what the table tells of its columns.
 
-        Raises:
-            SelectionError: an argument is invalid, or does not fit the column. No row is read.
+        An argument that is invalid, or does not fit the column, is refused. No row is read.
         """
         return self
 
@@ -179,11 +175,7 @@ class Question(ABC):
     def released(self, summary: Any, /) -> Drawn:
         """The answer, at the cost of `mechanism`, with the noisy numbers of units that `terms` says come with it.
 
-        Args:
-            summary: of `scan`, in one group or of all rows.
-
-        Raises:
-            InvalidParameterError: the summary was made for another question. Nothing is drawn then.
+        The `summary` is that of `scan`, in one group or of all rows; of one made for another question nothing is drawn.
         """
 
     @abstractmethod
@@ -372,33 +364,23 @@ _DECLARED: dict[str, type[Question]] = {}
 """Those whose files are imported, by name."""
 
 
-class _Questions(Mapping[str, type[Question]]):
-    """Questions by name; the file of each is imported when it is first looked up."""
-
-    def __init__(self, families: Mapping[str, str]) -> None:
-        self._family_of = {name: family for names, family in families.items() for name in names.split()}
+class _Questions(UserDict[str, Any]):
+    """Questions by name; the file that is named for each is imported when it is first looked up."""
 
     def __getitem__(self, name: str) -> type[Question]:
         if name not in _DECLARED:
-            import_module(f"dpselect.questions.{self._family_of[name]}")
+            import_module(f"dpselect.questions.{self.data[name]}")
         return _DECLARED[name]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._family_of
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._family_of)
-
-    def __len__(self) -> int:
-        return len(self._family_of)
-
-
-BY_NAME: Mapping[str, type[Question]] = _Questions(FAMILIES)
+BY_NAME: Mapping[str, type[Question]] = _Questions(
+    {name: module for names, module in FAMILIES.items() for name in names.split()}
+)
 """The questions of a table, by the name of their method."""
 
 QUESTIONS: Mapping[str, type[Question]] = _Questions(
     {
-        **FAMILIES,
+        **BY_NAME.data,
         "unbounded_quantile": "quantiles",
         "top_unknown": "values",
         "histogram_of_bins": "counts",

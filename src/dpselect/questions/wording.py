@@ -7,17 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from dpselect import summaries
-from dpselect.privacy import Neighbours
-from dpselect.questions.question import QUESTIONS
-from dpselect.questions.words import Planned, as_text, counted
-
-if TYPE_CHECKING:
-    from dpselect.privacy import Guarantee
-    from dpselect.questions.question import Question
-    from dpselect.questions.words import NoisyUnits, Value
+from dpselect.privacy import Guarantee, Neighbours
+from dpselect.questions.question import QUESTIONS, Question
+from dpselect.questions.words import NoisyUnits, Planned, Value, as_text, counted
 
 _USELESS = 1e15  # an error bound beyond any number of people
 _FAR_BELOW = 0.1  # of a delta times the number of units
@@ -285,13 +280,7 @@ def condition(held: Mapping[str, Any]) -> str:
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """Rows below their heads in plain columns, of which the last one is as it is.
-
-    Args:
-        heads: of all columns.
-        rows: a cell for each head.
-        right: places of the columns that stand at the right.
-    """
+    """Rows below their heads in plain columns, those at the places `right` to the right; the last one is as it is."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)][:-1]
     lines: list[str] = []
     for row in (heads, *rows):
