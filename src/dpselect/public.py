@@ -29,7 +29,7 @@ _ALMOST_A_RANGE = re.compile(
 )
 _DASHED = re.compile(r"\s*([+-]?[0-9]{1,19})\s*[-\N{EN DASH}]\s*([+-]?[0-9]{1,19})\s*")
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
-_LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
+_TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".xlsx")
 _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
 _ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*[,\n]\s*)*'[^',]*'\s*", re.DOTALL)
 _BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
@@ -202,17 +202,15 @@ class _Written:
 
     def lines_of_file(self) -> list[str]:
         """The lines of the file behind the @. Of a table the first one would be read as a candidate."""
-        text, hint, is_there = self.text, "", os.path.isfile(self.text[1:])
-        if is_there and text.lower().endswith((".csv", ".parquet")):
-            expected = f"the name of a column after it, such as {text}:code"
+        path, hint, is_there = self.text[1:], "", os.path.isfile(self.text[1:])
+        if is_there and path.lower().endswith(_TABLES):
+            expected = "@file with one per line, or the name of a column after it: @codes.csv:code, @codes.parquet:code"
             hint = "If the file is a list with one per line, end its name in .txt."
-        elif is_there and _LOOKS_LIKE_A_TABLE.fullmatch(text):
-            expected = "@file with one per line, or a column of a .csv or .parquet file"
         else:
             expected = "a readable text file in UTF-8" if is_there else "an existing file behind the @"
-            with suppress(OSError, ValueError), open(text[1:], encoding="utf-8-sig") as file:  # also a NUL in the path
+            with suppress(OSError, ValueError), open(path, encoding="utf-8-sig") as file:  # also a NUL in the path
                 return [line for line in file.read().split("\n") if line.strip()]
-        raise self.refused(expected, hint, got=repr(text))
+        raise self.refused(expected, hint, got=repr(self.text))
 
     def refuse_private(self, path: str) -> None:
         """Refuse the table of the question as the source of its own candidates, whatever name is given for it."""

@@ -115,7 +115,7 @@ def _law_of_one(task: Any, summary: Any) -> Law:
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
         case InBins():
-            return _of_bins(task, task.public_bins.tally(summary.values))
+            return _of_bins(task, task.bins.tally(summary.values))
         case BestPrice():
             return [task.mechanism.pmf(summary.values)]
         case Quantiles() if task.mechanism.method == "halving":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -209,7 +208,8 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
         for name, only in (("max_values_per_unit", 1), ("delta", 0.0)):
             if getattr(self, name) != only:
                 raise InvalidParameterError(name, getattr(self, name), f"{only}, because `bins` are given")
-        return BinnedCounts(column=self.column, edges=self.bins, epsilon=self.epsilon, neighbours=self.neighbours)
+        bins = summaries.PublicBins.between(self.bins)
+        return BinnedCounts(column=self.column, bins=bins, epsilon=self.epsilon, neighbours=self.neighbours)
 
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism | mechanisms.DiscreteGaussianMechanism:
@@ -274,30 +274,28 @@ class InBins(NoisyCounts, NumbersQuestion):
 
     label: ClassVar[str] = "bin"
 
-    @cached_property
-    @abstractmethod
-    def public_bins(self) -> summaries.PublicBins:
-        """The bins."""
+    if TYPE_CHECKING:  # declared by each, in its place among the others
+        bins: Any
 
     @cached_property
     def domain(self) -> summaries.PublicDomain:
-        return self.public_bins.domain
+        return self.bins.domain
 
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism:
         """A unit that is replaced changes two counts. Proof: ``proofs/noisy_histograms.md``."""
         moved = self.neighbours.changed(1)
         noise = mechanisms.GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours)
-        check_useful(noise, self.public_bins.count)
+        check_useful(noise, self.bins.count)
         return noise
 
     @cached_property
     def terms(self) -> words.Planned:
-        about: dict[str, Any] = {"candidates": self.public_bins.description(), "arguments": {"max_rows_per_unit": 1}}
+        about: dict[str, Any] = {"candidates": self.bins.description(), "arguments": {"max_rows_per_unit": 1}}
         return self.stated_of_all(1.0, "proofs/noisy_histograms.md", **about)
 
     def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
-        return self.drawn(self.public_bins.tally(self.values(summary)))
+        return self.drawn(self.bins.tally(self.values(summary)))
 
     @classmethod
     def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
@@ -348,9 +346,8 @@ class Density(InBins, name="density"):
     bounds_value: ClassVar[bool] = False
     near: ClassVar[str] = "the noisy count of each bin is within {bound} of the truth"
 
-    @cached_property
-    def public_bins(self) -> summaries.PublicBins:
-        return summaries.PublicBins.given(self.bounds, self.bins)
+    def known(self, columns: Columns, /) -> Self:
+        return replace(self, bins=cast(Any, summaries.PublicBins.given(self.bounds, self.bins)))
 
     def answer(self, noisy: NDArray[int64]) -> list[Any]:
         from dpselect.mechanisms.density import shares
@@ -359,7 +356,8 @@ class Density(InBins, name="density"):
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """Shares are multiples of half a unit (see `shares`), and all equal without any."""
-        if len(values) != self.bins or not all(isinstance(each, float) and 0.0 <= each <= 1.0 for each in values):
+        are_shares = all(isinstance(each, float) and 0.0 <= each <= 1.0 for each in values)
+        if len(values) != self.terms.candidates["count"] or not are_shares:
             return False
         total = math.fsum(values)
         if abs(total - 1.0) > 1e-9 or not units:
@@ -372,9 +370,5 @@ class BinnedCounts(InBins, name="histogram_of_bins"):
     """The number of units with a number in each bin between public edges: `histogram` with `bins`."""
 
     column: arguments.Numbers
-    edges: Sequence[float]
+    bins: summaries.PublicBins
     epsilon: arguments.Epsilon
-
-    @cached_property
-    def public_bins(self) -> summaries.PublicBins:
-        return summaries.PublicBins.between(self.edges)
