@@ -57,6 +57,11 @@ def test_a_curve_keeps_the_style_it_asks_for() -> None:
     assert drawn == {name: styles()[style] for name, style in (("c", 4), ("b", 0), ("a", 1))}
 
 
+def test_a_mechanism_looks_alike_in_every_chart() -> None:
+    assert charts.styles_of(["permute-and-flip", "exponential mechanism"]) == [2, 0]
+    assert charts.styles_of(["mine", "yours"]) == [0, 2]
+
+
 def test_one_curve_needs_no_legend() -> None:
     assert words(chart(curve("alone", 1)), "legend-label") == []
 

@@ -10,7 +10,7 @@ import dpselect as dps
 from dpselect.accounting import PureEvent
 from dpselect.checks import OTHER_WORDS
 from dpselect.cli import main
-from dpselect.cli.commands import command, in_words
+from dpselect.cli.commands import command, in_words, without_passwords
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.question import BY_NAME
 from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, run
@@ -203,6 +203,13 @@ def test_what_is_missing_is_explained(capsys: pytest.CaptureFixture[str], comman
     arguments = [word.format("people.csv") for word in command.split()]
     assert main([*arguments, "--unit", "person_id", "--epsilon", "1"]) == 2
     assert expected in capsys.readouterr().err
+
+
+def test_a_message_shows_no_password_whether_it_was_typed_or_comes_from_elsewhere() -> None:
+    typed = "Not understood: 'host=db password=a b'. See --help."
+    assert without_passwords(typed, ["host=db password=a b"]).count("<text that may hold a password>") == 1
+    said = without_passwords("ledger postgresql://ann@db/shop: it is gone; nobody:secret@db", [])
+    assert said == "ledger postgresql://ann@db/shop: it is gone; <text that may hold a password>"
 
 
 def test_people_read_rounded_numbers_and_programs_all_digits(capsys: Captured, tmp_path: Path) -> None:

@@ -234,6 +234,7 @@ def test_what_is_masked_is_refused() -> None:
 def test_rows_never_make_a_tree_fail() -> None:
     tree = DecisionTree(epsilon=1.0, bins=(3, 2), classes=2, depth=2)
     for codes in (CODES - 100, CODES + 100, CODES[:0], CODES.astype(np.uint64) + np.uint64(2**63)):
+        tree.grow(codes, LABELS[: len(codes)])
         tree.grow(codes, LABELS[: len(codes)] - 50)
 
 

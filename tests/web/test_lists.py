@@ -47,6 +47,12 @@ def test_the_pages_say_what_was_understood() -> None:
     assert 'id="candidates-understood" aria-live="polite" hx-swap-oob="true"><' in emptied
 
 
+def test_a_page_speaks_of_no_files_where_a_list_is_typed() -> None:
+    page = visit(filled_forms.ADULT, "person_id").get("/ask/most_common").words
+    assert "or one on each line" in page
+    assert "@" not in page
+
+
 def test_what_is_said_back_is_short() -> None:
     prices = filled_forms.filled("best_price", {"column": "age", "prices": "5,9.99,20.0", "epsilon": "1"})
     assert prices.understood["prices"] == "3 prices: 5, 9.99, 20"

@@ -63,11 +63,7 @@ MOST_SERIES = len(LINE_COLOURS)  # in one chart: as many as can be told apart in
 
 
 def styles_of(names: Sequence[str]) -> list[int]:
-    """The style of each curve: that of its mechanism, the same in every chart; for other names by their places.
-
-    >>> styles_of(["permute-and-flip", "exponential mechanism"]), styles_of(["mine", "yours"])
-    ([2, 0], [0, 2])
-    """
+    """The style of each curve: that of its mechanism, the same in every chart; for other names by their places."""
     known = [_STYLES[name] for name in names if name in _STYLES]
     return known if len(set(known)) == len(names) else sorted(DISTINCT_STYLES[: len(names)])
 
@@ -301,10 +297,6 @@ def tiles(
 
     Raises:
         MissingExtraError: the extra ``plots`` is not installed.
-
-    >>> chart = tiles([("n", "f"), ("s", "f")], [3, 41], categories=("region", "sex"), value="people", title="People")
-    >>> [(row["row"], row["column"], row["value"]) for rows in chart.to_dict()["datasets"].values() for row in rows]
-    [('n', 'f', 3), ('s', 'f', 41)]
     """
     alt = loaded("altair")
     rows, columns = ([_in_lines(each) for each in names] for names in zip(*places, strict=True))

@@ -149,11 +149,7 @@ def _found(module: str, function: str) -> Any:
 
 
 def called(words: Sequence[str]) -> str:
-    """The name of the command that the first of the words call.
-
-    >>> called(["ledger", "open", "budget.db"]), called(["count", "adult.csv"])
-    ('ledger open', 'count')
-    """
+    """The name of the command that the first of the words call."""
     names = [" ".join(words[:count]) for count in (2, 1)]
     if found := [each for each in names if each in NAMES]:
         return found[0]
@@ -167,12 +163,7 @@ def called(words: Sequence[str]) -> str:
 
 
 def read(command: Command, words: Sequence[str]) -> dict[str, Any]:
-    """The value of each argument, by its name: as it was typed, or its default.
-
-    >>> given = read(command("count"), ["adult.csv", "--unit", "person_id", "--epsilon", "0.5"])
-    >>> given["source"], given["column"], given["epsilon"], given["quiet"]
-    ('adult.csv', None, 0.5, False)
-    """
+    """The value of each argument, by its name: as it was typed, or its default."""
     free, typed = _sorted(command, words)
     if surplus := free[len(command.positional) :]:
         raise SelectionError(f"Not understood: {_quoted(surplus)}. {_BLANKS} See --help.")
@@ -258,13 +249,7 @@ def _in_sentence(names: Mapping[str, str], name: str, value: str) -> str:
 
 
 def without_passwords(text: str, arguments: Sequence[str]) -> str:
-    """`text` without those `arguments` that may contain a password, and without any word that looks like one.
-
-    >>> without_passwords("Not understood: 'host=db password=a b'. See --help.", ["host=db password=a b"])
-    "Not understood: '<text that may hold a password>'. See --help."
-    >>> without_passwords("ledger postgresql://ann@db/shop: it is gone; nobody:secret@db", [])
-    'ledger postgresql://ann@db/shop: it is gone; <text that may hold a password>'
-    """
+    """`text` without those `arguments` that may contain a password, and without any word that looks like one."""
     parts = {part for each in arguments for part in (each, *each.partition("=")[::2]) if may_tell_password(part)}
     quoted = parts | {part[:_SHOWN] for part in parts}
     for form in sorted(quoted | {repr(each)[1:-1] for each in quoted}, key=len, reverse=True):

@@ -70,11 +70,7 @@ def array_of(given: object, name: str, *, kinds: str, shape: tuple[int | None, .
 
 
 def codes_within(codes: NDArray[np.integer], sizes: Sequence[int], *, rows: int | None = None) -> NDArray[np.int64]:
-    """`codes`, each moved into 0 ... size - 1 of its column, so that no row's contents make a difference to errors.
-
-    >>> codes_within(np.array([[1, -1], [7, 2]]), (3, 3)).tolist()
-    [[1, 0], [2, 2]]
-    """
+    """`codes`, each moved into 0 ... size - 1 of its column, so that no row's contents make a difference to errors."""
     expected = f"whole numbers of shape ({'rows' if rows is None else rows}, {len(sizes)})"
     table = array_of(codes, "codes", kinds="iu", shape=(rows, len(sizes)), expected=expected)
     # Unsigned numbers beyond 2^63 would turn negative.

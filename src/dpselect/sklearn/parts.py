@@ -86,9 +86,6 @@ def rows_right(predicted: Any, labels: Any) -> int:
     """How many labels are predicted, each compared by itself.
 
     A prediction that cannot be compared with its label is wrong, and all are if there is not one for each row.
-
-    >>> rows_right(np.array(["a", "b"]), ["a", None]), rows_right(np.zeros((2, 5)), [0, 0])
-    (1, 0)
     """
     if not _is_one_for_each(predicted, len(labels)):
         return 0
@@ -97,11 +94,7 @@ def rows_right(predicted: Any, labels: Any) -> int:
 
 
 def sum_of_scores(scores: Any, *, rows: int, steps: int) -> int:
-    """The sum of a number for each row, clipped to 0 and 1, in whole parts of ``1 / steps``.
-
-    >>> sum_of_scores([0.5, 7, None, "1"], rows=4, steps=2)
-    3
-    """
+    """The sum of a number for each row, clipped to 0 and 1, in whole parts of ``1 / steps``."""
     if not _is_one_for_each(scores, rows):
         raise ValueError
     if isinstance(scores, np.ndarray) and scores.dtype.kind in "biuf":
@@ -159,9 +152,6 @@ def unit_of_rows(groups: Any, rows: int) -> NDArray[np.int64]:
 
     Groups are a list, an array or a column of any library. A row has no unit if its group is None, NaN, NaT or pandas'
     NA, text that `dpselect.Dataset` takes for a missing unit, or no hashable object.
-
-    >>> unit_of_rows(["ann", None, " ann", float("nan"), "bob", "N/A"], 6).tolist()
-    [0, -1, 0, -1, 1, -1]
     """
     if groups is None:
         return np.arange(rows)

@@ -179,11 +179,7 @@ def feature_names(names: Iterable[object] | None, count: int) -> PublicCandidate
 
 
 def distinct_classes(classes: Any) -> tuple[object, ...]:
-    """The public list of labels, two or more: whole numbers, numbers, text or booleans.
-
-    >>> distinct_classes(["sick", "well"])
-    ('sick', 'well')
-    """
+    """The public list of labels, two or more: whole numbers, numbers, text or booleans."""
     expected = "at least two different labels, all text or all numbers; never read from y, where they are private"
     listed = members_in_order(classes, "classes", expected=expected)
     labels = tuple(cast("Any", label.item()) if isinstance(label, np.generic) else label for label in listed)
@@ -195,11 +191,7 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
 
 
 def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
-    """The bins of each feature, by `bounds` and `bins` as `dpselect.sklearn.PrivateSelectKBest` takes them.
-
-    >>> [cut.count for cut in feature_bins((0, 1), [2, 5], PublicCandidates.given(range(2)), classes=2)]
-    [2, 5]
-    """
+    """The bins of each feature, by `bounds` and `bins` as `dpselect.sklearn.PrivateSelectKBest` takes them."""
     cuts: dict[tuple[str, str], PublicBins] = {}
     each_bounds, each_bins = _each(bounds, "bounds", names, of_pairs=True), _each(bins, "bins", names, of_pairs=False)
     for ends, count in (pairs := list(zip(each_bounds, each_bins, strict=True))):
@@ -261,10 +253,6 @@ def tally(
         classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
         bins: of each feature.
         weights: whole numbers >= 1, one for each class: what a row of it counts for.
-
-    >>> values, classes = np.array([1.0, 2.0, 3.0, 7.0, np.nan]), np.array([0, 0, 1, 1, -1])
-    >>> tally([values], classes, bins=[PublicBins.given((0, 10), 2)], weights=(1, 1)).totals.tolist()
-    [3]
     """
     known, many, right = classes >= 0, len(weights), list[int]()
     kept = classes[known]

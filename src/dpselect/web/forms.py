@@ -289,11 +289,7 @@ def label(name: str) -> str:
 
 
 def said_back(name: str, listed: Sequence[Any]) -> str:
-    """How a list was understood, in few words: how many, the first ones and the last.
-
-    >>> said_back("candidates", ["Paris", "Lyon", "Nice", "Rome"]), said_back("groups", ["a"])
-    ('4 values: Paris, Lyon, ..., Rome', '1 group: a')
-    """
+    """How a list was understood, in few words: how many, the first ones and the last."""
     length = listed[-1] - listed[0] + 1 if isinstance(listed, range) else len(listed)  # may be too long for len()
     ends = listed if length < 4 else (listed[0], listed[1], ..., listed[-1])
     texts = ("..." if each is ... else as_text(each) for each in ends)
@@ -311,11 +307,7 @@ _SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z\"'])")
 
 
 def helped(text: str) -> str:
-    """The help of an argument, in the words of a page.
-
-    >>> helped("Public values: 1..100, red,green, @file or @codes.csv:column. Without them, and with a --delta, x.")
-    'Public values: 1..100, red,green, or one on each line. Without them, and with a delta, x.'
-    """
+    """The help of an argument, in the words of a page."""
     file = r"(,? or)?,? ?@file( with one per line)?(,? or @codes\.csv:column)?"
     said = re.sub(file, ", or one on each line", text).replace(" of COLUMN", "").replace("in COLUMN", "there")
     return options_in_words(said)
@@ -338,15 +330,9 @@ def error_in_words(error: SelectionError) -> str:
     """What is wrong, beside the field that it is about: what is expected, and what to do.
 
     A sentence of the hint that only makes sense to who writes commands or Python is left out.
-
-    >>> error_in_words(InvalidParameterError("step", 0.0, "a finite number > 0", "Try data.where()."))
-    'Expected a finite number > 0.'
-    >>> error_in_words(InvalidParameterError("usable_epsilon", 1, "None, unless `max_values_per_unit` is 1"))
-    'Expected nothing, unless values of one person is 1.'
     """
     if isinstance(error, InvalidParameterError):
         said = error.remedy(lambda name, value: f"{label(name)} {'' if value == 'True' else value}".rstrip())
-        said = re.sub("^(None|False)(?=[,: .])", "nothing", said)
         begin, end = ("The table cannot be read: e", " Nothing was charged.") if error.name == "source" else ("E", "")
         first, *more = _SENTENCES.split(helped(f"{begin}xpected {said}"))
         if _FOREIGN.search(first):

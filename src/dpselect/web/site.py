@@ -22,11 +22,7 @@ from dpselect.session.paying import Spending
 
 
 class Folder:
-    """The tables of one folder, and no others: files of a known kind that are directly in it, no links, none hidden.
-
-    >>> "adult.csv" in Folder("examples/data").names(), "README.md" in Folder("examples/data").names()
-    (True, False)
-    """
+    """The tables of one folder, and no others: files of a known kind that are directly in it, no links, none hidden."""
 
     def __init__(self, path: str = ".") -> None:
         self.path = os.path.realpath(path)
