@@ -31,4 +31,6 @@ def scores(
 ) -> list[int]:
     """Of each feature: how many rows, by their weight, the most frequent class in their bin is right about."""
     cuts = [PublicBins.given(bounds, many) for many in bins]
-    return reading.tally(values, classes, bins=cuts, weights=weights).totals.tolist()
+    return reading.tally(
+        reading.numbers(np.column_stack([*values])), classes, bins=cuts, weights=weights
+    ).totals.tolist()

@@ -167,7 +167,7 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         asked = Query.planned(question, None, neighbours=neighbouring_relation(self.neighbours))
 
         def read(_: object) -> list[list[CandidateTotals]]:
-            return [[reading.tally(map(reading.values_of, table), classes, bins=bins, weights=weights)]]
+            return [[reading.tally(table, classes, bins=bins, weights=weights)]]
 
         about: dict[str, Any] = {"unit": self.unit, "column": question.column, "request": self.request}
         self.release_: Release = self._spending(fitted="release_").answer(
@@ -180,6 +180,9 @@ class PrivateSelectKBest(SelectorMixin, Charged):
     def _get_support_mask(self) -> Any:
         check_is_fitted(self)
         return np.isin(np.arange(cast(Any, self).n_features_in_), self.selected_)
+
+
+_OF_RECIPE = ("epsilon", "depth", "criterion", "most_rows", "leaf_share", "delta")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -233,18 +236,10 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
             said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
             warnings.warn(said, DataConversionWarning, stacklevel=2)
         self._cuts: tuple[PublicBins, ...] = reading.feature_bins(self.bounds, self.bins, names, classes=len(labels))
-        planned = DecisionTree(
-            epsilon=self.epsilon,
-            bins=tuple(cut.count + 1 for cut in self._cuts),
-            classes=len(labels),
-            depth=self.depth,
-            criterion=cast(Any, self.criterion),
-            most_rows=self.most_rows,
-            leaf_share=self.leaf_share,
-            delta=self.delta,
-            neighbours=neighbouring_relation(self.neighbours),
-        )
-        codes = self._codes(table)
+        given: dict[str, Any] = {name: getattr(self, name) for name in _OF_RECIPE}
+        sizes, relation = tuple(cut.count + 1 for cut in self._cuts), neighbouring_relation(self.neighbours)
+        planned = DecisionTree(bins=sizes, classes=len(labels), neighbours=relation, **given)
+        codes = np.column_stack([*reading.codes(table, self._cuts)])
         if (ledger := self._spending(fitted="tree_").ledger) is not None:
             question = {"ask": "tree", "settings": reading.settings_hash(planned, self._cuts, labels)}
             run = Run(event=planned.event, mechanism="DecisionTree", neighbours=planned.neighbours, unit=self.unit)
@@ -263,9 +258,4 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
         check_is_fitted(self)
         table = reading.numbers(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self.tree_.shares()[self.tree_.apply(self._codes(table))]
-
-    def _codes(self, table: Sequence[Source]) -> NDArray[np.int64]:
-        """The bin of each row in each feature; a missing value has the last one."""
-        read = zip(self._cuts, map(reading.values_of, table), strict=True)
-        return np.column_stack([np.where(np.isnan(values), cut.count, cut.places(values)) for cut, values in read])
+        return self.tree_.shares()[self.tree_.apply(np.column_stack([*reading.codes(table, self._cuts)]))]

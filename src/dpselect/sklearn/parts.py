@@ -15,7 +15,6 @@ from itertools import chain
 from typing import Any, cast
 
 import numpy as np
-from numpy import ma
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
@@ -97,10 +96,7 @@ def sum_of_scores(scores: Any, *, rows: int, steps: int) -> int:
     """The sum of a number for each row, clipped to 0 and 1, in whole parts of ``1 / steps``."""
     if not _is_one_for_each(scores, rows):
         raise ValueError
-    if isinstance(scores, np.ndarray) and scores.dtype.kind in "biuf":
-        found = np.asarray(ma.filled(scores.astype(np.float64), np.nan))
-    else:
-        found = doubles(cast("Sequence[object]", scores))
+    found = doubles(scores)
     return int(np.rint(np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0) * steps).sum())
 
 

@@ -7,7 +7,7 @@ objects, has no type: each object is read alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
@@ -234,32 +234,26 @@ def settings_hash(*settings: object) -> str:
     return sha256(repr(settings).encode()).hexdigest()
 
 
+def codes(table: Sequence[Source], bins: Sequence[PublicBins]) -> Iterator[NDArray[np.int64]]:
+    """The bin of each row, for one feature after another; a missing value has a bin of its own, the last."""
+    for cut, feature in zip(bins, table, strict=True):
+        values = values_of(feature)
+        yield np.where(np.isnan(values), cut.count, cut.places(values))
+
+
 def tally(
-    columns: Iterable[NDArray[np.float64]],
-    classes: NDArray[np.int64],
-    *,
-    bins: Sequence[PublicBins],
-    weights: Sequence[int],
+    table: Sequence[Source], classes: NDArray[np.int64], *, bins: Sequence[PublicBins], weights: Sequence[int]
 ) -> CandidateTotals:
     """What the best rule on each feature gets right; decided for each row alone, summed in whole numbers.
 
-    A rule assigns one class to each bin of one feature, and one to a missing value; the best rule of a feature assigns
-    the class with the largest weight there. The rule itself is never released; only its number of correct rows is used.
-    One more row raises each total by a whole number from 0 to the weight of the row's class. Proof:
-    ``proofs/feature_scores.md``.
-
-    Args:
-        columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
-        classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
-        bins: of each feature.
-        weights: whole numbers >= 1, one for each class: what a row of it counts for.
+    A rule assigns one of the classes to each bin of one feature; the best rule of a feature assigns the class with the
+    largest weight there. The rule itself is never released; only its number of correct rows is used. `weights` are what
+    a row of each class counts for; a row of none is left out. One more row raises each total by a whole number from 0
+    to the weight of the row's class. Proof: ``proofs/feature_scores.md``.
     """
     known, many, right = classes >= 0, len(weights), list[int]()
-    kept = classes[known]
-    for cut, column in zip(bins, columns, strict=True):
-        values = column[known]
-        places = np.where(np.isnan(values), cut.count, cut.places(values))
-        cells = np.bincount(places * many + kept, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
-        weighted = cells.reshape(cut.count + 1, many) * np.array(weights, dtype=np.int64)
+    for cut, places in zip(bins, codes(table, bins), strict=True):
+        cells = np.bincount((places * many + classes)[known], minlength=(cut.count + 1) * many)
+        weighted = cells.astype(np.int64, copy=False).reshape(-1, many) * np.array(weights, np.int64)
         right.append(int(weighted.max(axis=1).sum()))
     return CandidateTotals(np.array(right, dtype=np.int64))

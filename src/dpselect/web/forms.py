@@ -19,7 +19,7 @@ from typing import Any
 from dpselect import arguments, public
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of, words_of
 from dpselect.checks import fraction_down, positive_count, positive_epsilon
-from dpselect.errors import InvalidDataError, InvalidParameterError, LedgerError, SelectionError, typed
+from dpselect.errors import InvalidParameterError, LedgerError, SelectionError, typed
 from dpselect.ledger import Account
 from dpselect.ledger.accounts import as_written, left_shown
 from dpselect.privacy import EACH_ROW
@@ -183,14 +183,9 @@ class Filled:
         stated, kind = dict[str, Any](self.typed), f"{each.name}_as"
         if stated.get(kind):
             stated[kind] = arguments.read(CandidateKind, kind, stated[kind])
-        return public.value_of(each.argument, texts, stated, self._kinds, private="")
-
-    def _kinds(self, column: str) -> Sequence[CandidateKind]:
-        """The types that the members of a list can match; the question says what is wrong with its column."""
-        try:
-            return rows_of(self.site.dry()).candidate_kinds(column)
-        except InvalidDataError:
-            return ()
+        return public.value_of(
+            each.argument, texts, stated, lambda column: rows_of(self.site.dry()).candidate_kinds(column), private=""
+        )
 
 
 @dataclass(slots=True, kw_only=True)
