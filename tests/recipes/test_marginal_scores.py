@@ -141,9 +141,7 @@ def test_one_row_changes_the_scores_of_marginals_by_at_most_their_sensitivity(ne
 
     def fresh() -> AdaptiveMarginals:
         marginals = ((0, 1), (1, 2), (2,))
-        return AdaptiveMarginals(
-            epsilon=1.0, sizes=(2, 2, 2), marginals=marginals, weights=(2, 1, 3), rounds=2, neighbours=neighbours
-        )
+        return AdaptiveMarginals(epsilon=1.0, sizes=(2, 2, 2), marginals=marginals, rounds=2, neighbours=neighbours)
 
     def run(table: np.ndarray) -> np.ndarray:
         return scores_of(fresh(), [2, 0], table)
@@ -154,11 +152,9 @@ def test_one_row_changes_the_scores_of_marginals_by_at_most_their_sensitivity(ne
         others = [codes[1:], np.concatenate([codes, [[1, 1, 1]]])]
     else:
         others = [np.concatenate([codes[1:], [each]]) for each in ([1, 0, 0], [0, 1, 1], [1, 1, 1])]
-    changes = np.abs(np.array([run(each) - base for each in others])).max(axis=(0, 1))
-    assert (changes <= np.array([2, 1, 3]) * moved * UNIT).all()
-    assert fresh().selecting.sensitivity == 3 * moved * UNIT == changes.max()
+    assert fresh().selecting.sensitivity == moved * UNIT == max(np.abs(run(each) - base).max() for each in others)
     assert fresh().measuring.sensitivity == moved
-    assert fresh().selecting.scale == pytest.approx(2 * 3 * moved * UNIT / fresh().selecting.epsilon)
+    assert fresh().selecting.scale == pytest.approx(2 * moved * UNIT / fresh().selecting.epsilon)
 
 
 @pytest.mark.parametrize("answer", [3, 2**62, -(2**62)])
@@ -166,14 +162,12 @@ def test_one_row_changes_the_scores_of_marginals_by_at_most_their_sensitivity(ne
 def test_noise_that_hides_everything_changes_no_sensitivity(epsilon: float, answer: int) -> None:
     """Scores stay within 64 bits, and one row moves them by no more, whatever was released before."""
     codes = np.array([[0, 1], [1, 1], [1, 0]])
-    for weights in ((1, 1), (1 << 20, 1)):
-        loops = [marginals_of(epsilon=epsilon, sizes=(2, 2), weights=weights, rounds=3) for _ in range(2)]
-        tables = [
-            scores_of(loop, [0, 1, 1], rows, answer=answer)
-            for loop, rows in zip(loops, (codes, codes[1:]), strict=True)
-        ]
-        assert np.abs(tables[0] - tables[1]).max() <= max(weights) * UNIT
-        assert np.abs(tables[0]).max() <= 2**62
+    tables = [
+        scores_of(marginals_of(epsilon=epsilon, sizes=(2, 2), rounds=3), [0, 1, 1], rows, answer=answer)
+        for rows in (codes, codes[1:])
+    ]
+    assert np.abs(tables[0] - tables[1]).max() <= UNIT
+    assert np.abs(tables[0]).max() <= 2**62
     found = [
         scores_of(MWEM(epsilon=epsilon, rounds=3), [0, 2, 0], np.array(each), QUERIES, answer=answer)
         for each in ([4, 0, 2, 1], [4, 1, 2, 1])
@@ -227,8 +221,8 @@ def marginals_of(**changed: Any) -> AdaptiveMarginals:
 
 
 def test_lists_and_arrays_are_taken_as_tuples_are() -> None:
-    lists = marginals_of(sizes=[2, 3], marginals=[[0], [0, 1]], weights=np.array([1, 2]))
-    assert (lists.sizes, lists.marginals, lists.weights) == ((2, 3), ((0,), (0, 1)), (1, 2))
+    lists = marginals_of(sizes=np.array([2, 3]), marginals=[[0], [0, 1]])
+    assert (lists.sizes, lists.marginals) == ((2, 3), ((0,), (0, 1)))
 
 
 @pytest.mark.parametrize(
@@ -243,8 +237,6 @@ def test_lists_and_arrays_are_taken_as_tuples_are() -> None:
         (lambda: marginals_of(marginals="01"), "marginals=<str>: expected tuples of increasing positions"),
         (lambda: marginals_of(marginals=((1, 0),)), r"marginals=\(1, 0\): expected tuples of increasing positions"),
         (lambda: marginals_of(marginals=((),)), r"marginals=\(\): expected tuples of increasing positions"),
-        (lambda: marginals_of(weights=(1,)), "weights=<1 of them>: expected whole numbers >= 1, one for each"),
-        (lambda: marginals_of(weights=2), "weights=2: expected whole numbers >= 1, one for each"),
         (lambda: marginals_of(sizes=()), "sizes=<0 of them>: expected the number of values of each attribute"),
         (lambda: marginals_of(sizes=5), "sizes=5: expected the number of values of each attribute"),
         (lambda: marginals_of(sizes={2, 3}), "sizes=<set>: expected the number of values of each attribute"),

@@ -34,7 +34,7 @@ _MOST_ROWS = float(1 << 40)
 """More do not fit into memory; a noisy number of rows beyond this is cut off, so that guesses fit into 64 bits."""
 _MOST_CELLS = 1 << 22
 _FARTHEST = 1 << 62
-"""Scores of marginals are cut off here, which moves none by more than before."""
+"""What scores of marginals allow for noise is cut off here, so that they fit into 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,13 +154,12 @@ class MWEM(Rounds):
 class AdaptiveMarginals(Rounds):
     """In each round selects the marginal with the largest error, measures it, and fits the distribution to all.
 
-    The score of a marginal is its weight times (the l1 distance between the table's marginal and the fitted one, less
-    the error that the noise of a measurement would have itself).
+    The score of a marginal is the l1 distance between the table's marginal and the fitted one, less the error that the
+    noise of a measurement would have itself.
 
     Args:
         sizes: how many values each attribute has; public. Their product is at most 2^22.
         marginals: tuples of positions of attributes; public.
-        weights: whole numbers >= 1, one for each marginal; None: 1 each.
         rounds: how many marginals are measured; public.
         selection_share, delta: as for `MWEM`.
 
@@ -176,7 +175,6 @@ class AdaptiveMarginals(Rounds):
 
     sizes: tuple[int, ...]
     marginals: tuple[tuple[int, ...], ...]
-    weights: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         Rounds.__post_init__(self)
@@ -186,13 +184,9 @@ class AdaptiveMarginals(Rounds):
         if math.prod(sizes) > _MOST_CELLS:
             raise InvalidParameterError("sizes", Shown("<a large product>"), f"at most {_MOST_CELLS:,} cells in all")
         marginals = _checked_marginals(self.marginals, len(sizes))
-        expected = "whole numbers >= 1, one for each of the marginals"
-        given = (1,) * len(marginals) if self.weights is None else self.weights
-        weights = checks.positive_counts(given, "weights", at_most=1 << 20, expected=expected, count=len(marginals))
-        relation = self.neighbours
-        moved = relation.changed(1)  # a replaced row leaves one cell and enters another
-        self._divide(self.epsilon, sensitivity=moved * max(weights) * UNIT, moved=moved)
-        self._set(sizes=sizes, marginals=marginals, weights=weights)
+        moved = self.neighbours.changed(1)  # a replaced row leaves one cell and enters another
+        self._divide(self.epsilon, sensitivity=moved * UNIT, moved=moved)
+        self._set(sizes=sizes, marginals=marginals)
 
     def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`."""
@@ -219,12 +213,11 @@ class AdaptiveMarginals(Rounds):
 
     def _scores(self, truths: Sequence[NDArray[np.int64]], fitted: NDArray[np.float64]) -> NDArray[np.int64]:
         scores: list[int] = []
-        for attributes, truth, weight in zip(self.marginals, truths, self.weights or (), strict=True):
+        for attributes, truth in zip(self.marginals, truths, strict=True):
             guess = np.rint(_summed(fitted, attributes) * UNIT).astype(np.int64)
             # Public: it depends on sizes and epsilon alone.
             allowance = round(min(self.measuring.expected_error * truth.size * UNIT, float(_FARTHEST)))
-            score = weight * (int(np.abs(truth * UNIT - guess).sum()) - allowance)
-            scores.append(min(max(score, -_FARTHEST), _FARTHEST))
+            scores.append(int(np.abs(truth * UNIT - guess).sum()) - allowance)
         return np.array(scores, np.int64)
 
 
