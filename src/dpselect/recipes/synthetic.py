@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal, cast, get_args
@@ -193,11 +192,18 @@ class AdaptiveMarginals(Rounds):
         cells = np.ravel_multi_index(tuple(codes_within(codes, self.sizes).T), self.sizes)
         table = np.bincount(cells, minlength=math.prod(self.sizes)).astype(np.int64).reshape(self.sizes)
         truths = [_summed(table, each) for each in self.marginals]
+        error = self.measuring.expected_error * UNIT
+        allowed = [
+            round(min(error * each.size, float(_FARTHEST))) for each in truths
+        ]  # public: sizes and epsilon alone
         fitted = np.full(self.sizes, 1.0 / table.size)
         measured: dict[int, NDArray[np.float64]] = {}
         rows, floor = 1.0, self._floor
         for _ in range(self.rounds):
-            winner = self.selecting.select(self._scores(truths, fitted * rows))
+            guesses = [np.rint(_summed(fitted * rows, each) * UNIT).astype(np.int64) for each in self.marginals]
+            compared = zip(truths, guesses, allowed, strict=True)
+            scores = [int(np.abs(truth * UNIT - guess).sum()) - noise for truth, guess, noise in compared]
+            winner = self.selecting.select(np.array(scores, np.int64))
             noisy = self.measuring.draw_many(truths[winner].ravel()).reshape(truths[winner].shape).astype(np.float64)
             measured[winner] = (measured.get(winner, noisy) + noisy) / 2.0
             # The number of rows is that of the measured marginals, the smaller ones counting for more.
@@ -210,15 +216,6 @@ class AdaptiveMarginals(Rounds):
                 fitted = fitted * np.sqrt(ratio)
                 fitted /= fitted.sum()
         return fitted * rows
-
-    def _scores(self, truths: Sequence[NDArray[np.int64]], fitted: NDArray[np.float64]) -> NDArray[np.int64]:
-        scores: list[int] = []
-        for attributes, truth in zip(self.marginals, truths, strict=True):
-            guess = np.rint(_summed(fitted, attributes) * UNIT).astype(np.int64)
-            # Public: it depends on sizes and epsilon alone.
-            allowance = round(min(self.measuring.expected_error * truth.size * UNIT, float(_FARTHEST)))
-            scores.append(int(np.abs(truth * UNIT - guess).sum()) - allowance)
-        return np.array(scores, np.int64)
 
 
 def _checked_marginals(given: object, count: int) -> tuple[tuple[int, ...], ...]:
