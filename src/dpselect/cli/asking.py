@@ -283,7 +283,6 @@ def serve(
 
 
 def format_of(given: Mapping[str, Any]) -> Format:
-    """The declared format."""
     return Format(**{each.name: given[each.name] for each in WORDS})
 
 

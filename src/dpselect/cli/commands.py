@@ -74,7 +74,6 @@ class Command:
 
     @property
     def options(self) -> list[Argument]:
-        """All of them."""
         return [each for part in self.parts.values() for each in part]
 
     @property
@@ -138,7 +137,6 @@ NAMES = (*QUESTIONS, *_PLACES)
 
 
 def command(name: str) -> Command:
-    """The command of this name."""
     if name in QUESTIONS:
         return _found("asking", "of_question")(BY_NAME[name.replace("-", "_")])
     return of_function(name, _found(*_PLACES[name]))
@@ -303,7 +301,6 @@ def help_of(about: Command, *, brief: bool) -> str:
 
 
 def summary(about: Command) -> str:
-    """What a command does."""
     return " ".join(about.about.partition("\n\n")[0].split())
 
 

@@ -57,7 +57,6 @@ class Opened(Filled):
 
 
 def tables(pages: Pages, typed: Typed) -> Response:
-    """The tables of the folder."""
     if pages.site.folder is None:
         raise HTTPException(404)
     return pages.shown("tables.html", names=pages.site.folder.names())
@@ -196,7 +195,6 @@ def looked(pages: Pages, typed: Typed, id: str) -> Response:
 
 
 def stop_looking(pages: Pages, typed: Typed, id: str) -> Response:
-    """Stop reading."""
     if (work := pages.looked.get(id)) is not None:
         work.stop(2.0)
     return looked(pages, typed, id)

@@ -53,7 +53,6 @@ class Field:
 
     @property
     def name(self) -> str:
-        """Of the argument."""
         return self.argument.name
 
     @property

@@ -129,7 +129,6 @@ class PageRequest(Work):
 
     @property
     def release(self) -> Release[Any] | None:
-        """The answer, if there is one."""
         return self.result if self.stage == "answered" else None
 
     @property
@@ -168,7 +167,6 @@ class Pages:
         return HTMLResponse(_PAGES.get_template(template).render(**about, **values), status_code=status)
 
     def error(self, status: int, title: str, text: str) -> HTMLResponse:
-        """A page that says what went wrong."""
         return self.shown("error.html", status=status, title=title, text=text)
 
     @property
@@ -336,14 +334,12 @@ def _drawn(pages: Pages, id: str, release: Release[Any]) -> str | None:
 
 
 def chart(pages: Pages, typed: Typed, id: str) -> Response:
-    """The picture of an answer."""
     if svg := _drawn(pages, id, _release(pages, id)):
         return Response(svg, media_type="image/svg+xml")
     raise HTTPException(404)
 
 
 def certificate(pages: Pages, typed: Typed, id: str) -> Response:
-    """The certificate as a file."""
     release = _release(pages, id)
     return _file(f"{release.task.replace('_', '-')}-{id}.json", f"{release.to_json()}\n", "application/json")
 

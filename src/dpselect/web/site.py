@@ -28,7 +28,6 @@ class Folder:
         self.path = os.path.realpath(path)
 
     def names(self) -> list[str]:
-        """Of the tables that are there now."""
         with os.scandir(self.path) as found:
             files = [each.name for each in found if each.is_file(follow_symlinks=False)]
         shown = (name for name in files if not name.startswith(".") and name.isprintable() and named_kind(name))
