@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from dpselect import charts
 from tests.charts.pictures import axis_labels, saved, words
 
@@ -16,7 +14,7 @@ def chart(labels: Any = ("red", "green"), values: Any = (0.25, 0.75), **options:
 
 
 def rows(drawn: Any) -> list[dict[str, Any]]:
-    return [row for values in drawn.to_dict()["datasets"].values() for row in values if "drawn" in row]
+    return [row for values in drawn.to_dict()["datasets"].values() for row in values if "tip" in row]
 
 
 def test_bars_stand_in_the_order_given() -> None:
@@ -31,22 +29,6 @@ def test_every_bar_has_its_number_and_the_axes_their_titles() -> None:
 
 def test_whole_numbers_are_written_as_such() -> None:
     assert {"3", "1,234"} <= set(words(chart(values=[3, 1234])))
-
-
-def test_a_sum_that_would_dwarf_the_others_is_cut_and_says_so() -> None:
-    dwarfing = chart(["a", "the rest"], [0.01], others=0.99)
-    cut = rows(dwarfing)[1]
-    assert cut["value"] == 0.99
-    assert cut["drawn"] < 0.1
-    assert "0.990, beyond the axis →" in words(dwarfing)
-
-
-@pytest.mark.parametrize(("values", "others"), [((0.3,), 0.7), ((0.01, 0.99), None), ((0.0,), 1.0), ((0.2, 0.5), 0.3)])
-def test_other_bars_are_drawn_in_full(values: tuple[float, ...], others: float | None) -> None:
-    heights = [*values, *([] if others is None else [others])]
-    drawn = rows(chart([str(i) for i in range(len(heights))], values, others=others))
-    assert [row["drawn"] for row in drawn] == [row["value"] for row in drawn] == heights
-    assert [row["pale"] for row in drawn] == [False] * len(values) + [True] * (others is not None)
 
 
 def test_no_bar_has_any_length() -> None:
@@ -76,9 +58,9 @@ def test_a_long_label_stands_in_lines_and_a_very_long_one_lacks_its_middle() -> 
 
 
 def test_a_screen_reader_is_told_each_bar() -> None:
-    picture = saved(chart(["red", "the rest"], [0.01], others=0.99), ".svg").decode()
+    picture = saved(chart(["red", "the rest"], [0.01, 0.99]), ".svg").decode()
     assert 'aria-label="red: 0.0100"' in picture
-    assert 'aria-label="the rest: 0.990, beyond the axis →"' in picture
+    assert 'aria-label="the rest: 0.990"' in picture
     assert "with 2 values: red, the rest" in picture
 
 

@@ -50,8 +50,6 @@ _STYLES = {"exponential mechanism": 0, "permute-and-flip": 2, "noisy max (Laplac
 """The style of each mechanism, by the names that charts have for it."""
 
 BAR_COLOURS = ("#0b4a8f", "#d67d00", "#d9d9d9")
-PALE = "#e4e4e4"
-"""Fill of a bar that differs from the others in kind, such as a sum of many."""
 
 WIDTH, HEIGHT = 400, 270
 """Pixels of the frame; with axis and legend a chart is about 650 wide."""
@@ -215,7 +213,6 @@ def bars(
     value: str,
     title: str,
     subtitle: str = "",
-    others: float | None = None,
     ends: tuple[Sequence[float], Sequence[float]] | None = None,
     as_points: bool = False,
 ) -> LayerChart:
@@ -226,8 +223,6 @@ def bars(
         values: a number for each label.
         category, value: what the labels are, and the numbers, with their unit.
         title, subtitle: what is shown, and under which conditions.
-        others: the sum of what has no bar of its own: the last label has a pale bar, cut at the frame if it is more
-            than four times as long as the others, which its number then says.
         ends: where the error bar of each bar begins and ends, in the unit of `values`; None: no error bars.
         as_points: draw points on an axis that need not have 0 on it: for places on a scale, such as quantiles.
 
@@ -242,15 +237,11 @@ def bars(
     shown = [_in_lines(label) for label in labels]
     if len(set(shown)) < len(shown):  # each still has a bar of its own
         shown = [f"{label} [{index}]" for index, label in enumerate(shown)]
-    cut = 2 * max(values) if others is not None and others > 4 * max(values) > 0 else math.inf
-    numbers = [*values, *([] if others is None else [others])]
-    drawn = [min(number, cut) for number in numbers]
-    lows, highs = (drawn, drawn) if ends is None else ends
-    below = [not as_points and number < 0 for number in numbers]
+    lows, highs = (values, values) if ends is None else ends
+    below = [not as_points and number < 0 for number in values]
     tips = [low if is_below else high for low, high, is_below in zip(lows, highs, below, strict=True)]
-    pale = [place == len(values) for place in range(len(numbers))]
-    rows = _rows(label=shown, value=numbers, drawn=drawn, below=below, tip=tips, low=lows, high=highs, pale=pale)
-    scale: dict[str, object] = {"nice": TICKS} if cut == math.inf else {"domain": [0, cut]}
+    rows = _rows(label=shown, value=values, below=below, tip=tips, low=lows, high=highs)
+    scale: dict[str, object] = {"nice": TICKS}
     if as_points:
         scale |= {"zero": False, "padding": 30}
     elif any(below):
@@ -258,14 +249,13 @@ def bars(
         scale["domainMin"] = lowest - 0.15 * (highest - lowest)  # room for numbers to the left
     axis, higher = _axis_of(shown)
     base = alt.Chart({"values": rows}).encode(
-        x=alt.X("drawn:Q", title=value, scale=scale).axis(grid=as_points),
+        x=alt.X("value:Q", title=value, scale=scale).axis(grid=as_points),
         y=alt.Y("label:N", sort=shown, title=category).scale(paddingInner=0.3, paddingOuter=0.2).axis(**axis),
         tooltip=["label:N", alt.Tooltip("value:Q", title=value)],
     )
-    at_end = f"{_NUMBER} + (datum.drawn < datum.value ? ', beyond the axis →' : '')"
-    told = {"expr": f"datum.label + ': ' + {at_end}"}
+    told = {"expr": f"datum.label + ': ' + {_NUMBER}"}
     drawn_as = base.mark_point(size=70, description=told) if as_points else base.mark_bar(description=told)
-    marks = [drawn_as.encode(color=alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(BAR_COLOURS[0])))]
+    marks = [drawn_as.encode(color=alt.value(BAR_COLOURS[0]))]
     if ends is not None:
         between = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
         marks.append(base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**between))
@@ -273,7 +263,7 @@ def bars(
         marks.reverse()
     apart = "9" if as_points and ends is None else "datum.below ? -4 : 4"
     beside = {"align": {"expr": "datum.below ? 'right' : 'left'"}, "dx": {"expr": apart}}
-    marks.append(base.mark_text(text={"expr": at_end}, aria=False, **beside).encode(x="tip:Q"))
+    marks.append(base.mark_text(text={"expr": _NUMBER}, aria=False, **beside).encode(x="tip:Q"))
     return finished(alt.layer(*marks).properties(width=WIDTH, height=alt.Step(_BAR + higher)), title, subtitle)
 
 

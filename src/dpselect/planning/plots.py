@@ -136,8 +136,8 @@ MOST_CANDIDATES, SHOWN_OF_MANY = 50, 20
 def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None) -> LayerChart:
     """A bar chart of `Mechanism.pmf`. For public or synthetic scores only: it shows what depends on every score.
 
-    Up to 50 candidates each have a bar, in the given order. With more, the 20 most probable have one each, and one
-    further bar shows the sum of the others. `dpselect.charts.save` writes the chart to a file.
+    Up to 50 candidates each have a bar, in the given order. With more, the 20 most probable have one each, and the
+    subtitle says the sum of the others. `dpselect.charts.save` writes the chart to a file.
 
     Args:
         mechanism: whose law is shown.
@@ -163,14 +163,11 @@ def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None
     if count > MOST_CANDIDATES:
         shown = np.argsort(-probabilities, kind="stable")[:SHOWN_OF_MANY]
         title += f": probability of the {SHOWN_OF_MANY} likeliest of {count:,} candidates"
-        subtitle += f" The last bar is the sum of the other {count - SHOWN_OF_MANY:,}."
+        rest = float(np.delete(probabilities, shown).sum())
+        subtitle += f" The other {count - SHOWN_OF_MANY:,} have a probability of {rest:.3g} together."
     else:
         title += f": probability of each of {count} candidates" if count > 1 else ": probability of the one candidate"
     labels = [str(index if label is None else label(int(index))) for index in shown]
-    others = None
-    if count > len(shown):
-        labels.append(f"the other {count - len(shown):,}")
-        others = float(np.delete(probabilities, shown).sum())
     return bars(
         labels,
         probabilities[shown].tolist(),
@@ -178,7 +175,6 @@ def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None
         value="probability of being selected",
         title=title,
         subtitle=subtitle,
-        others=others,
     )
 
 
