@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -234,18 +234,15 @@ def _summed(table: NDArray[np.int64] | NDArray[np.float64], attributes: tuple[in
     return table.sum(axis=tuple(each for each in range(table.ndim) if each not in attributes), keepdims=True)
 
 
-@lru_cache(maxsize=4)
-def _terms(rows: int) -> Counts:
-    """n log2 n for n = 0 ... rows, in multiples of 1/65536, each rounded."""
-    numbers = np.arange(1.0, rows + 1.0)
-    return np.concatenate([[0], np.rint(numbers * np.log2(numbers) * UNIT)]).astype(np.int64)
+def _terms(numbers: Counts) -> Counts:
+    """n log2 n of each number, in multiples of 1/65536, each rounded."""
+    return np.rint(numbers * np.log2(np.maximum(numbers, 1)) * UNIT).astype(np.int64)
 
 
 def mutual_information(counts: Counts) -> int:
     """65536 times the rows' number times the mutual information, in bits, of the two sides of `counts`."""
-    terms = _terms(int(counts.sum()))
-    sides = terms[counts.sum(axis=0)].sum() + terms[counts.sum(axis=1)].sum()
-    return int(terms[counts].sum() - sides + terms[-1])
+    sides = _terms(counts.sum(axis=0)).sum() + _terms(counts.sum(axis=1)).sum()
+    return int(_terms(counts).sum() - sides + _terms(counts.sum()))
 
 
 def mutual_information_sensitivity(rows: int, *, binary: bool) -> int:
