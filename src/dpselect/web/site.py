@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -125,15 +126,12 @@ class Site:
     @property
     def stamp(self) -> str:
         """What differs once a file of the table has been written: sizes and times. Empty for a server."""
-        source = self.source
-        if source is None or "://" in source:
+        source = self.source or ""
+        if not source or "://" in source:
             return ""
-        if self.folder is not None:
-            return _written(os.path.join(self.folder.path, source))
-        paths: list[str] = []
-        for each in [source] if os.path.exists(source) else sorted(glob.glob(source, recursive=True)):
-            inside = (os.path.join(folder, name) for folder, _, names in os.walk(each) for name in sorted(names))
-            paths += inside if os.path.isdir(each) else [each]
+        place = source if self.folder is None else os.path.join(self.folder.path, source)
+        found = [place] if os.path.exists(place) else sorted(glob.glob(place, recursive=True))
+        paths = [inside for each in found for inside in (each, *sorted(map(str, Path(each).rglob("*"))))]
         return "|".join([*map(_written, paths[:10_000]), str(len(paths))])  # of more, only the number
 
     def _remembered(self, key: str, make: Callable[[], Any]) -> Any:
