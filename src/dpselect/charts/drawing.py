@@ -108,8 +108,9 @@ class Series:
         name: what the legend calls it.
         x: shape ``(m,)``, finite, in any order; the unit is the axis'.
         y: shape ``(m,)``; where it is not finite (or not positive, on a log axis) the curve has a gap.
-        style: dash and colour, from 0 (solid, black) to 5 (dotted, the lightest). Default: by the place among the
-            curves of its chart, from dark to light. Give it where a curve has to look the same in several charts.
+        style: dash and colour, from 0 (solid, black) to 5 (dotted, the lightest). Default: that of a mechanism if all
+            curves are named after one, else by the place among them. Give it where a curve has to look the same
+            in several charts.
     """
 
     name: str
@@ -166,8 +167,8 @@ def frame(series: Sequence[Series], x: Axis, y: Axis, encodings: dict[str, Any],
 
 def look(series: Sequence[Series], order: Sequence[str], **legend: object) -> dict[str, Any]:
     """Encodings that tell curves apart by colour and dash, with a legend in this `order` of names."""
-    default = sorted(DISTINCT_STYLES[: len(series)])
-    styles = {one.name: default[place] if one.style is None else one.style for place, one in enumerate(series)}
+    usual = styles_of([one.name for one in series])
+    styles = {one.name: style if one.style is None else one.style for one, style in zip(series, usual, strict=True)}
     shown = {"symbolType": "stroke", "symbolSize": 800, **legend} if len(order) > 1 else None
     common = {"title": "curve", "legend": shown and {"title": None, **shown}}
     alt, scales = loaded("altair"), [[looks[styles[name]] for name in order] for looks in (LINE_COLOURS, LINE_DASHES)]

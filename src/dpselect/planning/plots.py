@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect.charts import Axis, Series, bars, lines, styles_of
+from dpselect.charts import Axis, Series, bars, lines
 from dpselect.charts.drawing import MOST_SERIES
 from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError, Shown
@@ -90,10 +90,7 @@ def plot_error(
         f"Sensitivity {repr(made[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
-        [
-            Series(name=name, x=np.array(at), y=curve, style=style)
-            for (name, curve), style in zip(errors.items(), styles_of(list(errors)), strict=True)
-        ],
+        [Series(name=name, x=np.array(at), y=curve) for name, curve in errors.items()],
         x=Axis(title="epsilon of one selection", log=True),
         y=y,
         title=_title(scores, n, confidence),
