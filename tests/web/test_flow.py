@@ -79,8 +79,8 @@ def test_a_number_is_reported_to_the_place_of_its_error_and_downloaded_with_all_
     form = {"column": "age", "bounds.lower-end": "0", "bounds.upper-end": "120", "epsilon": "0.5"}
     answer = visitor.release("mean", **form)
     asked = visitor.pages.answered[0]
-    lower, upper = asked.release.interval
-    assert f"Answer {round(asked.release.value, 2)} " in answer.words
+    lower, upper = asked.result.interval
+    assert f"Answer {round(asked.result.value, 2)} " in answer.words
     shown = re.search(r"99 times in 100 the truth is between ([0-9.]+) and ([0-9.]+)\.", answer.words)
     assert shown is not None
     assert float(shown[1]) <= lower < upper <= float(shown[2]) < lower + 0.08
@@ -88,9 +88,9 @@ def test_a_number_is_reported_to_the_place_of_its_error_and_downloaded_with_all_
     table = visitor.get(f"/release/{asked.id}/table.csv")
     assert table.headers["content-disposition"].startswith("attachment")
     (row,) = csv.DictReader(io.StringIO(table.text))
-    assert (float(row["released"]), float(row["lower"])) == (asked.release.value, lower)
+    assert (float(row["released"]), float(row["lower"])) == (asked.result.value, lower)
     people = visitor.get("/ask/median").text.partition('id="people"')[2].partition(">")[0]
-    assert f'value="{asked.release.usable.count}"' in people  # what was released is a better guess than any
+    assert f'value="{asked.result.usable.count}"' in people  # what was released is a better guess than any
 
 
 def test_a_report_has_all_answers_about_the_table(visitor: Visitor) -> None:
@@ -115,7 +115,7 @@ def test_the_title_says_what_is_asked(visitor: Visitor) -> None:
 
 def test_a_median_is_released(visitor: Visitor) -> None:
     came = visitor.release("median", **MEDIAN)
-    release = visitor.pages.answered[0].release
+    release = visitor.pages.answered[0].result
     assert release.value in range(30, 45)
     assert f"Answer {release.value:.0f} With 99% confidence" in came.words
     assert "at most 1.65 times as likely" in came.words
@@ -167,8 +167,8 @@ def test_without_a_ledger_pressing_twice_draws_once(visitor: Visitor) -> None:
         visitor.post(address)
         visitor.pages.asked[address.rpartition("/")[2]].wait(30)
     assert len(visitor.pages.answered) == 1
-    first = visitor.pages.answered[0].release
-    assert visitor.pages.answered[0].release is first
+    first = visitor.pages.answered[0].result
+    assert visitor.pages.answered[0].result is first
 
 
 def test_a_question_beyond_the_account_is_refused_and_charges_nothing(payer: Visitor, ledger: dps.Ledger) -> None:
@@ -182,7 +182,7 @@ def test_an_answer_is_found_again_after_a_restart(payer: Visitor, ledger: dps.Le
     payer.post(address)
     payer.pages.asked[address.rpartition("/")[2]].wait(30)
     again = Visitor(payer.site).enter()
-    value = payer.pages.answered[0].release.value
+    value = payer.pages.answered[0].result.value
     assert f"Answer {value:.0f}" in again.get(address).words
     assert again.post(address).status == 303
     assert ledger.account("adult").spent == 0.5

@@ -83,7 +83,7 @@ def test_an_answer_that_was_lost_is_not_asked_for_again() -> None:
     work.start(lose)
     work.wait(ENOUGH)
     assert work.stage == "lost"
-    assert "the charge stands" in work.refused
+    assert "the charge stands" in work.said
     assert not work.start(lose)
 
 

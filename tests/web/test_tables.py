@@ -161,7 +161,7 @@ def test_each_row_may_be_another_person(visitor: Visitor) -> None:
     assert "protecting each table row" in visitor.get("/").words
     answer = visitor.release("histogram", **COMMON | {"epsilon": "20"})
     assert "units (table row)" in answer.words
-    assert visitor.pages.answered[0].release.value[:2] == [25, 25]
+    assert visitor.pages.answered[0].result.value[:2] == [25, 25]
 
 
 def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
@@ -173,7 +173,7 @@ def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
     chosen(visitor, "german.csv", delimiter=";", decimal=",", thousands=".")
     typed = {"column": "pay", "bounds.lower-end": "0", "bounds.upper-end": "2000", "epsilon": "50"}
     visitor.release("mean", **typed)
-    release = visitor.pages.answered[0].release
+    release = visitor.pages.answered[0].result
     assert abs(release.value - 1000.5) < 10
     assert release.format == {"delimiter": ";", "decimal": ",", "thousands": "."}
 

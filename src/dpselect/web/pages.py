@@ -55,14 +55,13 @@ Stage = Literal["open", "reading", "answered", "stopped", "refused", "lost"]
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """Something that reads the rows: how far, what came out, why nothing did, or what went wrong all the same."""
+    """Something that reads the rows: how far, what came out, and what is said: a warning, or why nothing came."""
 
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     stage: Stage = "open"
     fraction: float = 0.0
     result: Any = None
-    refused: str = ""
-    note: str = ""
+    said: str = ""
     _stop: threading.Event = field(default_factory=threading.Event)
     _lock: Any = field(default_factory=threading.Lock)
     _thread: threading.Thread | None = None
@@ -72,7 +71,7 @@ class Work:
         with self._lock:
             if self.stage in ("reading", "answered", "lost"):
                 return False
-            self.stage, self.fraction, self.refused, self.note = "reading", 0.0, "", ""
+            self.stage, self.fraction, self.said = "reading", 0.0, ""
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, args=(act,), daemon=True)
             self._thread.start()
@@ -95,7 +94,7 @@ class Work:
 
     def _run(self, act: Callable[[Callable[[float], None]], Any]) -> None:
         stage: Stage = "refused"
-        said = ""
+        result, said = None, ""
         try:
             while not _SCANNING.acquire(timeout=0.1):
                 self._advance(0.0)
@@ -103,11 +102,11 @@ class Work:
                 self._advance(0.0)
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always", AnswerNotStoredWarning)
-                    self.result = act(self._advance)
+                    result = act(self._advance)
             finally:
                 _SCANNING.release()
             stage = "answered"
-            self.note = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
+            said = " ".join(str(each.message) for each in caught if each.category is AnswerNotStoredWarning)
         except CancelledError:
             stage = "stopped"
         except AnswerLostError as error:
@@ -117,7 +116,7 @@ class Work:
         except Exception as error:  # noqa: BLE001 - its text may quote a row
             said = f"unexpected {type(error).__name__}; nothing was shown. Please report it."
         with self._lock:
-            self.refused, self.stage = said, stage
+            self.result, self.said, self.stage = result, said, stage
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -126,10 +125,6 @@ class PageRequest(Work):
 
     form: Form
     stamp: str
-
-    @property
-    def release(self) -> Release[Any] | None:
-        return self.result if self.stage == "answered" else None
 
     @property
     def is_outdated(self) -> bool:
@@ -174,7 +169,7 @@ class Pages:
         """The questions about the table of now that have an answer, the latest first."""
         with self._lock:
             asked = [*reversed(self.asked.values())]
-        return [each for each in asked if each.release is not None and each.form.site.subject == self.site.subject]
+        return [each for each in asked if each.result is not None and each.form.site.subject == self.site.subject]
 
     def confirm(self, form: Form) -> PageRequest:
         """A question that waits for its confirmation."""
@@ -283,7 +278,7 @@ def _found(pages: Pages, id: str) -> tuple[PageRequest | None, Release[Any] | No
     """The question of an address and its answer: of this process, or the answer that the ledger keeps for it."""
     asked, ledger, account = pages.asked.get(id), pages.site.ledger, pages.site.account
     if asked is not None or ledger is None or account is None:
-        return asked, None if asked is None else asked.release
+        return asked, None if asked is None else asked.result
     kept = [each.release for each in ledger.under(account, PREFIX + id) if each.release is not None]
     return None, read_certificate(kept[0])[0] if kept else None
 
