@@ -157,7 +157,7 @@ MADE_INSIDE = {
 """Classes whose values the package makes; nobody else calls them."""
 
 INTERNAL = {
-    *("probabilities", "worst_error", "worst_size", "gaps", "bound_at", "scaled", "log_odds", "scores"),
+    *("probabilities", "distance", "worst_size", "gaps", "bound_at", "scaled", "log_odds", "scores"),
     *("first_noise", "draw_place", "at", "contains", "counts", "tail_bound", "difference_bound", "one_sided_bound"),
     "reaches",
     "check",

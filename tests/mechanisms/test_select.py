@@ -90,3 +90,22 @@ def test_durations_are_no_numbers(name: str, unit: str) -> None:
         dps.PermuteAndFlip(**given)
     with pytest.raises(dps.SelectionError, match=r"^k=<timedelta64>"):
         dps.top_k([1, 2, 3], given[name], epsilon=1.0, sensitivity=1.0)
+
+
+def test_help_explains_each_argument_in_the_order_of_the_call() -> None:
+    """What is shared is explained once, and completes what a docstring says itself."""
+    lines = (dps.PermuteAndFlip.select_with_gap.__doc__ or "").splitlines()
+    said = [
+        line.partition(":")[0].strip() for line in lines if line.startswith(("Args", "Raises", "    ")) and ":" in line
+    ]
+    assert said[:4] == ["Args", "scores, candidates", "step", "Raises"]
+    lines = (dps.PermuteAndFlip.peel.__doc__ or "").splitlines()
+    assert [line.partition(":")[0].strip() for line in lines if ": " in line or line.endswith(":")] == [
+        "Args",
+        "scores",
+        "k",
+        "Raises",
+        "InvalidParameterError",
+        "InvalidScoresError",
+        "Proof",
+    ]

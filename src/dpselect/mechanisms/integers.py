@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import PureEvent
+from dpselect.accounting import BoundedRangeEvent, PureEvent
 from dpselect.checks import as_fraction, exact_number, function, positive_count, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.mechanism import MechanismValue, RangedMechanism
+from dpselect.mechanisms.mechanism import MechanismValue, ScaledMechanism
 from dpselect.mechanisms.noise import whole_points
 from dpselect.mechanisms.numbers import FloatArray, exact_value, native_fraction, native_whole
 from dpselect.mechanisms.scores import ScoresLike, has_masked, to_numpy
@@ -99,7 +99,7 @@ _TRUNCATION = 1e-13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegerMechanism(RangedMechanism):
+class IntegerMechanism(ScaledMechanism):
     r"""Draws a whole number y with probability proportional to :math:`e^{s(y)/b}`, for a score below a public ceiling.
 
     The exponential mechanism on an infinite set: `epsilon`-DP and `epsilon`-bounded-range. Numbers are proposed
@@ -120,6 +120,8 @@ class IntegerMechanism(RangedMechanism):
     >>> mechanism.draw(score, ceiling)
     36
     """
+
+    costs = BoundedRangeEvent
 
     def draw(self, score: IntegerScore, ceiling: IntegerCeiling) -> int:
         """Draw one whole number within the ceiling's ends, at the cost of `epsilon`.

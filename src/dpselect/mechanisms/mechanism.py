@@ -49,7 +49,7 @@ CHECKS: Mapping[str, Callable[[Any], object]] = {
 }
 """What checks an argument of a mechanism, by its name."""
 
-OF_MECHANISMS = {
+ARGUMENTS = {
     "epsilon": "privacy loss of all that one draw releases, > 0. Rounded down if it is not a double.",
     "delta": "probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.",
     "sensitivity": "the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores."
@@ -66,8 +66,6 @@ OF_MECHANISMS = {
     "k": "number to select, from 1 to the number of candidates.",
     "with_counts": "whether the number of units with each answer is wanted, too.",
     "selection": 'which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.',
-}
-OF_CALLS = {
     "scores": "shape ``(n,)``, finite floats or integers (any float or integer type up to 64 bits); higher is better."
     " NumPy, Arrow, pandas and Polars vectors, or a list.",
     "candidates": "what the scores belong to, in the same order, without duplicates: a sequence or array that comes"
@@ -85,6 +83,7 @@ OF_CALLS = {
     "chance": "strictly between 0 and 1.",
     "share": "strictly between 0 and 1.",
 }
+"""What an argument means that a docstring does not explain itself, by its name."""
 _ERRORS = {
     "scores": "InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.",
     "candidates": "InvalidCandidatesError: the number of candidates differs from that of scores, or there are"
@@ -100,35 +99,23 @@ _Explained = TypeVar("_Explained", bound=Callable[..., Any])
 
 
 def explained(thing: _Explained) -> _Explained:
-    """Complete the docstring of a class and of its methods, or of a function, by the arguments that are shared.
-
-    >>> @explained
-    ... def draw(scores, step):
-    ...     '''Draw.
-    ...
-    ...     Args:
-    ...         step: public.
-    ...     '''
-    >>> [line.partition(":")[0].strip() for line in draw.__doc__.splitlines() if ":" in line]
-    ['Args', 'scores', 'step', 'Raises', 'InvalidScoresError', 'InvalidParameterError']
-    """
+    """Complete the docstring of a class and of its methods, or of a function, by the arguments that are shared."""
     it: Any = thing
     if not isinstance(it, type):
-        names = it.__code__.co_varnames[: it.__code__.co_argcount + it.__code__.co_kwonlyargcount]
-        _complete(it, names, OF_CALLS if names[:1] in (("self",), ("cls",)) else OF_MECHANISMS | OF_CALLS)
+        _complete(it, it.__code__.co_varnames[: it.__code__.co_argcount + it.__code__.co_kwonlyargcount])
         return thing
     for name, member in vars(it).items():
         function = getattr(member, "__func__", member)  # of class methods, too
         if isinstance(function, FunctionType) and name[0] != "_":
             explained(function)
     if "__dataclass_fields__" in vars(it):  # a dataclass with slots is made twice: at first it has no fields of its own
-        _complete(it, [each.name for each in fields(it) if each.init and each.name[0] != "_"], OF_MECHANISMS)
+        _complete(it, [each.name for each in fields(it) if each.init and each.name[0] != "_"])
     return thing
 
 
-def _complete(thing: Any, names: Sequence[str], known: Mapping[str, str]) -> None:
+def _complete(thing: Any, names: Sequence[str]) -> None:
     written = vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
-    shared = {name: f"{name}: {known[name]}" for name in names if name in known}
+    shared = {name: f"{name}: {ARGUMENTS[name]}" for name in names if name in ARGUMENTS}
     if not written or not shared:
         return
     parts = cleandoc(written).split("\n\n")
@@ -235,15 +222,9 @@ class ScaledMechanism(HasScale):
         """Gaps over b."""
         return gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RangedMechanism(ScaledMechanism):
-    """One whose losses lie in a range of `epsilon`: the exponential mechanism in all its forms.
-
-    Proof: ``proofs/exponential_mechanism.md``, ``proofs/interval_mechanism.md``.
-    """
-
-    costs = BoundedRangeEvent
+    def distance(self, theta: float) -> float:
+        """So many scales, in the unit of the scores, rounded up."""
+        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf) if theta else 0.0
 
 
 class Lead(NamedTuple):
@@ -313,8 +294,6 @@ class SelectsSeveral:
         """
         native = native_scores(scores)
         self._check_count(score_count(native))
-        if candidates is None:
-            return self._indices(native)
         pick = checked_candidates(candidates, count=native.size)
         return [pick(index) for index in self._indices(native)]
 
@@ -380,9 +359,9 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         if score_count(native) == 1:
             got = Shown(f"<{type(scores).__name__} of length 1>")
             raise InvalidScoresError("scores", got, "at least two scores: a single candidate is ahead of nobody")
-        pick = None if candidates is None else checked_candidates(candidates, count=score_count(native))
+        pick = checked_candidates(candidates, count=native.size)
         index, gap = self._sampler.select_with_gap(native, step)
-        return Lead(index if pick is None else pick(index), gap)
+        return Lead(pick(index), gap)
 
     @property
     def event_with_gap(self) -> LogisticProfileEvent | LaplaceProfileEvent:
@@ -464,7 +443,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         """
         size = self.worst_size(n_candidates)
         confidence = probability(confidence, "confidence")
-        return self.worst_error(size, failure=1.0 - confidence, confidence=confidence)
+        return self.distance(self.law.error_quantile(size, 1.0 - confidence, confidence))
 
     def worst_size(self, n_candidates: int, name: str = "n_candidates") -> float:
         """How many candidates of equal weight have the same worst errors: `n_candidates`, or with weights more."""
@@ -474,11 +453,6 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         if n != len(weights):
             raise InvalidParameterError(name, n, f"{len(weights)}, the number of weights")
         return 1.0 + weights.odds_against_lightest()
-
-    def worst_error(self, size: float, *, failure: float, confidence: float) -> float:
-        """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
-        theta = self.law.error_quantile(size, failure, confidence)
-        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf) if theta else 0.0
 
     def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
         """`pmf` from gaps computed before, for use with many epsilons."""

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import boolean, finite_number, positive_count
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.mechanism import RangedMechanism
+from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.numbers import FloatArray, gauss_legendre
 from dpselect.mechanisms.scores import ScoresLike, exact_doubles, plain_points
 
@@ -23,7 +24,7 @@ _UNBOUNDED = "Unless the score keeps falling, the range has to be bounded: its m
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PiecewiseLinearMechanism(RangedMechanism):
+class PiecewiseLinearMechanism(ScaledMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
 
     `epsilon`-DP and `epsilon`-bounded-range. The range is public: whether there are tails, their slopes and, without
@@ -38,6 +39,8 @@ class PiecewiseLinearMechanism(RangedMechanism):
     >>> mechanism.law([7.0], [0.0], left_slope=1.0, right_slope=-1.0).cdf([6.0, 7.0])   # the Laplace law around 7
     array([0.18393972, 0.5       ])
     """
+
+    costs = BoundedRangeEvent
 
     def draw(
         self, breakpoints: ScoresLike, scores: ScoresLike, *, left_slope: Slope = None, right_slope: Slope = None
@@ -138,7 +141,7 @@ def _in_order(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConcaveMechanism(RangedMechanism):
+class ConcaveMechanism(ScaledMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}` for a concave score with known slopes.
 
     The slope is given at breakpoints and linear between them: squared, absolute and Huber losses and their sums are of
@@ -154,6 +157,8 @@ class ConcaveMechanism(RangedMechanism):
     >>> mechanism.law(**huber).cdf([0.0, 1.0])
     array([0.5       , 0.90118884])
     """
+
+    costs = BoundedRangeEvent
 
     def draw(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> float:
         """Draw one point, rounded once to the nearest finite double, at the cost of `epsilon`.

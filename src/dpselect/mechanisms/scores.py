@@ -286,12 +286,15 @@ _NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
 def checked_candidates(candidates: object, *, count: int, name: str = "candidates") -> Pick:
     """Check that `candidates` fits `count` scores, and return the way from an index to a candidate.
 
-    Of an array it is the Python value that the library returns (NumPy dates stay: Python's are not as fine).
+    Of an array it is the Python value that the library returns (NumPy dates stay: Python's are not as fine). Without
+    candidates it is the index.
 
     Raises:
         InvalidCandidatesError: another length, duplicates, or not a sequence. It may mention the length, which is
             public, and never a member: someone will pass a private column here by mistake.
     """
+    if candidates is None:
+        return int
     given, is_range, is_array = cast(Any, candidates), type(candidates) is range, isinstance(candidates, np.ndarray)
     if is_array and given.ndim != 1:
         raise _refused_candidates(given, name, _LISTED)

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import ComposedEvent, Event, LaplaceProfileEvent, calibrate_rounds
+from dpselect.accounting import BoundedRangeEvent, ComposedEvent, Event, LaplaceProfileEvent, calibrate_rounds
 from dpselect.checks import delta_below_one, one_of, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.exponential import EXPONENTIAL, ExponentialMechanism
-from dpselect.mechanisms.mechanism import RangedMechanism, ScaledMechanism, SelectsSeveral, explained
+from dpselect.mechanisms.mechanism import ScaledMechanism, SelectsSeveral, explained
 from dpselect.mechanisms.numbers import FloatArray, IntArray, accepts, scale_of, uniform_below, uniform_subset
 from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, OfSelect, PermuteAndFlip
 from dpselect.mechanisms.scores import Candidate, Gaps, ScoresLike, finite_scores, native_scores, score_count
@@ -73,8 +73,7 @@ class ExponentialNoiseTopK(SelectsSeveral, ScaledMechanism):
         log_confidence = math.log(probability(confidence, "confidence"))
         if n == 1:
             return 0.0
-        theta = -math.log(-math.expm1(log_confidence / (n - 1))) * (1.0 + 1e-12)
-        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
+        return self.distance(-math.log(-math.expm1(log_confidence / (n - 1))) * (1.0 + 1e-12))
 
     def _check_count(self, n: int) -> None:
         if n < self.k:
@@ -122,9 +121,10 @@ class TopKPlan(SelectsSeveral):
             return self.mechanism.error_bound(self.n_candidates, confidence)
         # Each round holds with this probability whatever earlier rounds released, so all hold with a power of it.
         log_confidence = math.log(probability(confidence, "confidence")) / self.rounds
-        return self.mechanism.worst_error(
+        theta = self.mechanism.law.error_quantile(
             self.n_candidates, failure=-math.expm1(log_confidence), confidence=math.exp(log_confidence)
         )
+        return self.mechanism.distance(theta)
 
     def _check_count(self, n: int) -> None:
         if n != self.n_candidates:
@@ -193,7 +193,7 @@ def plan_top_k(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopKSet(SelectsSeveral, RangedMechanism):
+class TopKSet(SelectsSeveral, ScaledMechanism):
     r"""Selects a set of `k` candidates with probability proportional to :math:`e^{u(S)/b}`, where u(S) is the score of
     the worst member less that of the best candidate left out.
 
@@ -210,10 +210,12 @@ class TopKSet(SelectsSeveral, RangedMechanism):
     [0, 2]
     """
 
+    costs = BoundedRangeEvent
+
     k: int
 
     def __post_init__(self) -> None:
-        RangedMechanism.__post_init__(self)
+        ScaledMechanism.__post_init__(self)
         self._set(k=positive_count(self.k, "k", at_most=sys.maxsize))
 
     @property
@@ -234,10 +236,7 @@ class TopKSet(SelectsSeveral, RangedMechanism):
         self._check_count(n)
         sets = math.lgamma(n + 1.0) - math.lgamma(self.k + 1.0) - math.lgamma(n - self.k + 1.0)
         log_odds = sets + math.log(-math.expm1(-sets))  # of all other sets over the best, rounded up
-        theta = max(0.0, log_odds + math.log(confidence / (1.0 - confidence)))
-        return (
-            math.nextafter(theta * math.nextafter(self.scale, math.inf) * (1.0 + 2.0**-30), math.inf) if theta else 0.0
-        )
+        return self.distance(max(0.0, log_odds + math.log(confidence / (1.0 - confidence))) * (1.0 + 2.0**-30))
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         draw = _SetDraw(self, finite_scores(scores))

@@ -106,7 +106,7 @@ def error_curve(
     probable = probability(confidence, "confidence")
     failure = 1.0 - probable
     if not isinstance(over, Gaps):
-        return np.array([each.worst_error(over, failure=failure, confidence=probable) for each in mechanisms])
+        return np.array([each.distance(each.law.error_quantile(over, failure, probable)) for each in mechanisms])
     # The smallest distance with ``Pr[error > distance] <= failure`` on these scores is one of the gaps.
     farthest_first = np.argsort(-over.distances)
     beyond = (np.cumsum(each.probabilities(over)[farthest_first]) for each in mechanisms)
@@ -210,8 +210,8 @@ def epsilon_for(
     if isinstance(over, Gaps):
         beyond = over.distances > target
         return _smallest(lambda each: float(at(each).probabilities(over)[beyond].sum()), failure, (name, target))
-    terms = {"failure": failure, "confidence": probable}
-    return _smallest(lambda each: at(each).worst_error(over, **terms), target, (name, target))
+    theta = at(1.0).law.error_quantile(over, failure, probable)
+    return _smallest(lambda each: at(each).distance(theta), target, (name, target))
 
 
 def _guess(mechanism: Mechanism, gaps: Gaps) -> FloatArray:

@@ -153,7 +153,7 @@ def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None
         raise InvalidParameterError("mechanism", mechanism, "a selection mechanism, such as PermuteAndFlip(...)")
     probabilities = mechanism.pmf(scores)
     count = len(probabilities)
-    label = None if candidates is None else checked_candidates(candidates, count=count)
+    label = checked_candidates(candidates, count=count)
     title = f"{_name(mechanism)}, epsilon = {mechanism.epsilon:g}"
     subtitle = f"Sensitivity {mechanism.sensitivity:g}{', monotonic' if mechanism.monotonic else ''}."
     shown = np.arange(count)
@@ -164,11 +164,11 @@ def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None
         subtitle += f" The other {count - SHOWN_OF_MANY:,} have a probability of {rest:.3g} together."
     else:
         title += f": probability of each of {count} candidates" if count > 1 else ": probability of the one candidate"
-    labels = [str(index if label is None else label(int(index))) for index in shown]
+    labels = [str(label(int(index))) for index in shown]
     return bars(
         labels,
         probabilities[shown].tolist(),
-        category="candidate" if label is not None else "index",
+        category="index" if candidates is None else "candidate",
         value="probability of being selected",
         title=title,
         subtitle=subtitle,

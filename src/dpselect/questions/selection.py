@@ -110,7 +110,7 @@ class Counted(ListQuestion):
             return self.stated(float(order.noise.sensitivity), self.proof, noise, "proofs/noisy_order.md", **about)
         plan, pages = self.plan, [self.proof]
         if isinstance(plan, mechanisms.PermuteAndFlip):
-            one, about["error_bound"] = plan, plan.worst_error(n, failure=1.0 - CONFIDENCE, confidence=CONFIDENCE)
+            one, about["error_bound"] = plan, plan.distance(plan.law.error_quantile(n, 1.0 - CONFIDENCE, CONFIDENCE))
         else:
             one, about["error_bound"] = plan.mechanism, plan.error_bound(confidence=CONFIDENCE)
             about["rounds"], pages = plan.rounds, pages if plan.is_at_once else [*pages, "proofs/top_k.md"]
