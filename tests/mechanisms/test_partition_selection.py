@@ -14,7 +14,7 @@ from dpselect import Neighbours, testing
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
 from dpselect.mechanisms.numbers import LARGEST_COUNT, exp_minus, first_count
-from dpselect.mechanisms.partition_selection import PartitionLaw, divided
+from dpselect.mechanisms.partition_selection import divided
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.partition_selection import in_closed_form, probabilities
 from tests.reference.precision import exponential
@@ -26,14 +26,14 @@ PRICED = pytest.mark.parametrize(("epsilon", "delta"), PRICES)
 
 def certain_count(mechanism: PartitionSelection) -> int:
     """The smallest number of units at which a value is named for certain."""
-    return PartitionLaw(Fraction(mechanism.epsilon), Fraction(mechanism.delta)).first_reaching(Fraction(1))
+    return first_count(lambda count: mechanism.bounds(count, 400)[0] == 1 << 400)
 
 
 @pytest.mark.sampled(1)
 @PRICED
 def test_probabilities_lie_within_their_bounds_and_are_those_of_the_recursion(epsilon: float, delta: float) -> None:
     """To 2^-60 and to 2^-300; the recursion is at 150 digits."""
-    law = PartitionLaw(Fraction(epsilon), Fraction(delta))
+    law = PartitionSelection(epsilon=epsilon, delta=delta)
     growth = exponential(Fraction(epsilon), digits=150)
     counts = range(0, 330, 7 if SLOW else 35)
     truth = [in_closed_form(growth, Fraction(delta), count) for count in counts]
@@ -75,7 +75,7 @@ def test_counts_that_are_needed_are_the_smallest(epsilon: float, delta: float) -
         assert mechanism.probability(needed) >= chance > mechanism.probability(needed - 1)
     certain = certain_count(mechanism)
     assert mechanism.probability(certain) == 1.0
-    _, high = PartitionLaw(Fraction(epsilon), Fraction(delta)).bounds(certain - 1, 400)
+    _, high = mechanism.bounds(certain - 1, 400)
     assert high < 1 << 400
 
 

@@ -71,11 +71,7 @@ class RunCount:
                     return None
 
     def reached(self, digits: int) -> Iterator[tuple[int, int]]:
-        """Bounds of P(K <= k) for k = 1, 2, ..., in whole numbers of 2^-digits.
-
-        >>> next(RunCount(1.0, 0.25).reached(10))
-        (256, 256)
-        """
+        """Bounds of P(K <= k) for k = 1, 2, ..., in whole numbers of 2^-digits."""
         start = _first_chance(Fraction(self.eta), Fraction(self.gamma), digits)
         (above, below), (more, of) = (1 - Fraction(self.gamma)).as_integer_ratio(), self.eta.as_integer_ratio()
         low, high = math.floor(start[0] * (1 << digits)), math.ceil(start[1] * (1 << digits))
@@ -107,11 +103,7 @@ def _first_chance(eta: Fraction, gamma: Fraction, digits: int) -> Enclosed:
 
 
 def gamma_for(expected: float, eta: float) -> float:
-    """The gamma at which about so many runs are expected: a multiple of 2^-60.
-
-    >>> gamma_for(4.0, 1.0), round(expected_runs(0.0, gamma_for(10.0, 0.0)), 6)
-    (0.25, 10.0)
-    """
+    """The gamma at which about so many runs are expected: a multiple of 2^-60."""
     low, high = 2.0**-50, 1.0 - 2.0**-50
     if not 1.0 < expected <= _MOST_RUNS or expected_runs(eta, low) < expected:
         reachable = f"a number above 1, at most {_MOST_RUNS:,}"
@@ -359,9 +351,6 @@ def candidates_epsilon(event: Event, *, eta: float, gamma: float, delta: float) 
     Infinite if the runs' own delta is too large.
 
     Proof: ``proofs/private_candidates.md``, claims 3 and 4. Sources: Liu & Talwar (2019), Papernot & Steinke (2022).
-
-    >>> round(candidates_epsilon(ApproximateEvent(epsilon=0.5, delta=1e-9), eta=1.0, gamma=0.1, delta=1e-6), 3)
-    1.313
     """
     run = compose([event])
     each = checks.fraction_down(Fraction(delta) / Fraction(expected_runs(eta, gamma) * _UP))

@@ -175,9 +175,6 @@ def shares(noisy: IntArray) -> FloatArray:
     """The distribution nearest to noisy counts in its cumulative counts, with the same sum. It costs nothing more.
 
     Negative counts are balanced by their neighbours. If the sum is not positive, all bins get the same share.
-
-    >>> shares(np.array([3, 0, 1])), shares(np.array([4, -2, 2]))
-    (array([0.75, 0.  , 0.25]), array([0.75, 0.  , 0.25]))
     """
     reached = np.cumsum(noisy)
     total = int(reached[-1])

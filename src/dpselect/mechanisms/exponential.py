@@ -39,11 +39,7 @@ EXPONENTIAL = Law(
 
 
 class CandidateWeights(tuple[float | Fraction, ...]):
-    """Weights, one for each candidate: doubles, or exact numbers if doubles do not hold them all.
-
-    >>> CandidateWeights.of([0.5, 1]) == CandidateWeights.of([Fraction(1, 2), 1])
-    True
-    """
+    """Weights, one for each candidate: doubles, or exact numbers if doubles do not hold them all."""
 
     @classmethod
     def of(cls, weights: object) -> CandidateWeights:

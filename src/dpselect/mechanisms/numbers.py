@@ -168,9 +168,6 @@ def first_count(holds: Callable[[int], bool], near: float | Fraction = 1) -> int
 
     The search begins at `near`; `holds` alone decides. For ``proofs/partition_selection.md`` and
     ``proofs/stop_candidate.md``.
-
-    >>> first_count(lambda count: count * count > 50)
-    8
     """
     near, step = max(1, int(min(near, LARGEST_COUNT))), 1
     if near == LARGEST_COUNT or holds(near):
@@ -190,12 +187,7 @@ def log_of(number: Fraction) -> float:
 
 
 def exp_minus(exponent: Fraction) -> Enclosed:
-    """e^-exponent for an exponent > 0, enclosed in 40 digits; below e^-1000 by that and 0, enough for any delta.
-
-    >>> low, high = exp_minus(Fraction(1))
-    >>> float(low) == float(high) == 0.36787944117144233
-    True
-    """
+    """e^-exponent for an exponent > 0, enclosed in 40 digits; below e^-1000 by that and 0, enough for any delta."""
     low, high = exp_minus_in_digits(min(exponent, Fraction(1000)), 40)
     return low if exponent <= 1000 else Fraction(0), high
 
@@ -244,11 +236,7 @@ def heads(bounds: Callable[[int], tuple[int, int]], size: int) -> int:
 
 
 def accepts(share: tuple[int, int], x: Fraction) -> bool:
-    """A coin of probability ``share e^-x``, at most 1; `share` need not be in lowest terms (``proofs/density.md``).
-
-    >>> accepts((7, 7), Fraction(0)), accepts((1, 1), Fraction(10**9))
-    (True, False)
-    """
+    """A coin of probability ``share e^-x``, at most 1; `share` need not be in lowest terms (``proofs/density.md``)."""
     above, below = share
     size = max(0, above.bit_length() - below.bit_length() + 1)
 

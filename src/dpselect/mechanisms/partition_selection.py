@@ -39,74 +39,11 @@ _GUARD_BITS = 64
 MOST_ANSWERS = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionLaw:
-    """The probability pi that a value is named, by its number of units, at a cost of `epsilon` and `delta` for it."""
-
-    epsilon: Fraction
-    delta: Fraction
-    turn: int = field(init=False)
-    """n1 of the proof, at most `LARGEST_COUNT`."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "turn", first_count(self._is_turned))
-
-    def bounds(self, count: int, bits: int) -> tuple[int, int]:
-        """Whole numbers low and high with ``low/2^bits <= pi(count) <= high/2^bits``, hardly ever more than 1 apart."""
-        low, high = self._enclosed(count, bits + _GUARD_BITS)
-        return max(0, math.floor(low * (1 << bits))), min(1 << bits, math.ceil(high * (1 << bits)))
-
-    def first_reaching(self, chance: Fraction) -> int:
-        """The smallest count with ``pi(count) >= chance``, a chance below 1; or the next, if nearly equal.
-
-        At delta it is 1, where both are exactly equal. At most `LARGEST_COUNT`.
-        """
-        bits = _GUARD_BITS + sum(map(_bits_below_one, (self.epsilon, self.delta, chance)))
-        return first_count(lambda count: self._enclosed(count, bits)[0] >= chance)
-
-    def _enclosed(self, count: int, bits: int) -> Enclosed:
-        """pi(count), up to 2^-bits."""
-        if count <= 1:
-            exact = self.delta * count
-            return exact, exact
-        with self._precise(bits):
-            delta, one, up_to, kept = self._decimals(bits, 1, min(count, self.turn), max(count - self.turn, 0))
-            reached = delta * one * (1 - up_to) / (up_to * (1 - one))
-            left = Fraction(kept * (1 - reached) - delta * one / (1 - one) * (1 - kept))
-        error = Fraction(1, 1 << bits)
-        return 1 - max(Fraction(0), left + error), 1 - max(Fraction(0), left - error)
-
-    def _is_turned(self, count: int) -> bool:
-        """Whether E^count is above the limit. They are never equal, because E is transcendental."""
-        bits = _GUARD_BITS
-        while True:
-            with self._precise(bits):
-                delta, one, power = self._decimals(bits, 1, count)
-                share = Fraction(power * (1 + (1 / delta - 1) * (1 - one) / (1 + one)))
-            if abs(share - 1) > Fraction(1, 1 << bits):
-                return share < 1
-            bits *= 2
-
-    def _precise(self, bits: int) -> AbstractContextManager[object]:
-        """In so many digits what is computed here is off by less than 2^-bits, relatively if it is above 1: claim 4."""
-        digits = (bits + 2 * _bits_below_one(self.epsilon)) // 3 + 20
-        return localcontext(Context(digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
-
-    def _decimals(self, bits: int, *counts: int) -> list[Decimal]:
-        """delta, and of each count E^-count, or e^-(bits + 2000) if that is larger."""
-        exponents = (min(count * self.epsilon, Fraction(bits + 2000)) for count in counts)
-        powers = [(-Decimal(each.numerator) / each.denominator).exp() for each in exponents]
-        return [Decimal(self.delta.numerator) / self.delta.denominator, *powers]
-
-
 def divided(epsilon: float, delta: float, values: int) -> tuple[Fraction, Fraction]:
     """What each of `values` values may cost, so that all together cost `epsilon` and `delta`.
 
     The delta of one is 1 - (1 - delta)^(1/values), rounded down to a double: ``proofs/partition_selection.md``, claim
     2.
-
-    >>> [float(share) for share in divided(1.0, 0.19, 2)]
-    [0.5, 0.09999999999999999]
     """
     if values == 1:
         return Fraction(epsilon), Fraction(delta)
@@ -186,21 +123,68 @@ class PartitionSelection(UnlistedValues):
     (14, [0, 2])
     """
 
-    _law: PartitionLaw = field(init=False, repr=False, compare=False)
+    _share: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
+    """What each value may cost."""
+    _turn: int = field(init=False, repr=False, compare=False)
+    """n1 of the proof, at most `LARGEST_COUNT`."""
 
     def __post_init__(self) -> None:
         UnlistedValues.__post_init__(self)
-        self._set(_law=PartitionLaw(*divided(self.epsilon, self.delta, self.moved)))
+        self._set(_share=divided(self.epsilon, self.delta, self.moved))
+        self._set(_turn=first_count(self._is_turned))
 
     def probability(self, count: int) -> float:
         if whole_number(count, "count") == 0:
             return 0.0
-        bits = 2 * _GUARD_BITS + _bits_below_one(self._law.delta)  # so that every chance has all digits of a double
-        low, high = self._law.bounds(positive_count(count, "count"), bits)
+        bits = 2 * _GUARD_BITS + _bits_below_one(self._share[1])  # so that every chance has all digits of a double
+        low, high = self.bounds(positive_count(count, "count"), bits)
         return float(Fraction(low + high, 2 << bits))
 
     def count_needed(self, chance: float) -> int:
-        return self._law.first_reaching(Fraction(probability(chance, "chance")))
+        """At a chance that is equal to the delta of a value it is 1, as both are exactly equal."""
+        least = Fraction(probability(chance, "chance"))
+        bits = _GUARD_BITS + sum(map(_bits_below_one, (*self._share, least)))
+        return first_count(lambda count: self._enclosed(count, bits)[0] >= least)
+
+    def bounds(self, count: int, bits: int) -> tuple[int, int]:
+        """Whole numbers low and high with ``low/2^bits <= pi(count) <= high/2^bits``, hardly ever more than 1 apart."""
+        low, high = self._enclosed(count, bits + _GUARD_BITS)
+        return max(0, math.floor(low * (1 << bits))), min(1 << bits, math.ceil(high * (1 << bits)))
+
+    def _enclosed(self, count: int, bits: int) -> Enclosed:
+        """pi(count), up to 2^-bits."""
+        if count <= 1:
+            exact = self._share[1] * count
+            return exact, exact
+        with self._precise(bits):
+            delta, one, up_to, kept = self._decimals(bits, 1, min(count, self._turn), max(count - self._turn, 0))
+            reached = delta * one * (1 - up_to) / (up_to * (1 - one))
+            left = Fraction(kept * (1 - reached) - delta * one / (1 - one) * (1 - kept))
+        error = Fraction(1, 1 << bits)
+        return 1 - max(Fraction(0), left + error), 1 - max(Fraction(0), left - error)
+
+    def _is_turned(self, count: int) -> bool:
+        """Whether E^count is above the limit. They are never equal, because E is transcendental."""
+        bits = _GUARD_BITS
+        while True:
+            with self._precise(bits):
+                delta, one, power = self._decimals(bits, 1, count)
+                share = Fraction(power * (1 + (1 / delta - 1) * (1 - one) / (1 + one)))
+            if abs(share - 1) > Fraction(1, 1 << bits):
+                return share < 1
+            bits *= 2
+
+    def _precise(self, bits: int) -> AbstractContextManager[object]:
+        """In so many digits what is computed here is off by less than 2^-bits, relatively if it is above 1: claim 4."""
+        digits = (bits + 2 * _bits_below_one(self._share[0])) // 3 + 20
+        return localcontext(Context(digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
+
+    def _decimals(self, bits: int, *counts: int) -> list[Decimal]:
+        """delta, and of each count E^-count, or e^-(bits + 2000) if that is larger."""
+        epsilon, delta = self._share
+        exponents = (min(count * epsilon, Fraction(bits + 2000)) for count in counts)
+        powers = [(-Decimal(each.numerator) / each.denominator).exp() for each in exponents]
+        return [Decimal(delta.numerator) / delta.denominator, *powers]
 
     def select(self, counts: ScoresLike) -> IntArray:
         numbers = whole_values(counts)
@@ -208,7 +192,7 @@ class PartitionSelection(UnlistedValues):
         by_count = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
         named = [np.empty(0, np.int64)]
         for count, places in zip(distinct.tolist(), by_count[: distinct.size], strict=True):
-            bounds = partial(self._law.bounds, max(count, 0))
+            bounds = partial(self.bounds, max(count, 0))
             named.append(places[uniform_subset(places.size, heads(bounds, places.size))])
         return np.sort(np.concatenate(named))
 

@@ -40,9 +40,6 @@ def permute_and_flip_probabilities(x: FloatArray) -> FloatArray:
     inclusion and exclusion. Relative error below 1e-12; entries below about 1e-300 may underflow.
 
     Proof: ``proofs/permute_and_flip.md``.
-
-    >>> permute_and_flip_probabilities(np.log([1.0, 2.0]))  # p = 1 and 1/2
-    array([0.75, 0.25])
     """
     p = np.exp(-x)
     return p * product_integrals(p)

@@ -126,9 +126,6 @@ def rank_sensitivity(
     the quantile change in opposite directions.
 
     Proof: ``proofs/unit_values.md``; ``proofs/quantiles.md``, claim 3.
-
-    >>> rank_sensitivity(0.25, values_per_unit=4), rank_sensitivity(1.0)
-    ((3.0, False), (1.0, True))
     """
     exact, is_added = Fraction(level), neighbours is Neighbours.ADD_REMOVE
     value = checks.positive_sensitivity(values_per_unit * (max(exact, 1 - exact) if is_added else 1))

@@ -60,14 +60,7 @@ class Lattice:
 
 
 def lattice_of(n: int, levels: int) -> Lattice:
-    """The lattice of `n` items and scores down to `levels` steps below the best.
-
-    >>> small = lattice_of(2, 2)
-    >>> small.rows.tolist(), (5 * small.weights).round(9).tolist()
-    ([[0, 2], [0, 1], [0, 0]], [2.0, 2.0, 1.0])
-    >>> small.state.tolist(), small.level.tolist(), small.better.tolist()
-    ([0, 0, 1, 1, 2], [0, 2, 0, 1, 0], [-1, 3, 0, 4, 2])
-    """
+    """The lattice of `n` items and scores down to `levels` steps below the best."""
     states = comb(n - 1 + levels, levels)
     others = chain.from_iterable(combinations_with_replacement(range(levels + 1), n - 1))
     rows = np.zeros((states, n), dtype=np.int32)
