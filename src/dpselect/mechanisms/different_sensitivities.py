@@ -16,17 +16,15 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import MechanismValue, SelectsOne
-from dpselect.mechanisms.numbers import FloatArray, IntArray, crossing, gauss_legendre
+from dpselect.mechanisms.numbers import FloatArray, IntArray
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
 from dpselect.mechanisms.scores import Gaps, ScoresLike, exact_doubles, members_of
 from dpselect.privacy import Neighbours
 
-Rule = Literal["generalized", "own_scales", "largest"]
+Rule = Literal["generalized", "largest"]
 
 _EXPECTED = "finite numbers > 0, one for each candidate"
 _UP = 1.0 + 2.0**-40
-_TAIL = 45.0
-_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +32,12 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     r"""Selects by permute-and-flip where each score has a sensitivity of its own, so that one bad candidate does not
     set everybody's noise.
 
-    Three rules are `epsilon`-DP, :math:`\Delta_i` being the sensitivities:
+    Two rules are `epsilon`-DP, :math:`\Delta_i` being the sensitivities:
 
     * ``"generalized"``: each candidate is scored by how far it is ahead of the others, in units of their sensitivities.
       With :math:`r_i = s_i - t \Delta_i` that is :math:`u_i = \min_j (r_i - r_j)/(\Delta_i + \Delta_j)`, or with the
       larger of both in place of the sum if `monotonic`. Permute-and-flip runs on u with :math:`b = 2/\varepsilon`. The
       error in comparison with candidate j is a multiple of j's own sensitivity.
-    * ``"own_scales"``: exponential noise of the scale :math:`(\Delta_i + \Delta_{\max})/\varepsilon`.
     * ``"largest"``: `PermuteAndFlip` with the largest sensitivity, the best rule if all are equal.
 
     ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity.
@@ -66,7 +63,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     sensitivities: Sequence[float] | npt.NDArray[np.number] = field(repr=False)
     monotonic: bool = False
     neighbours: Neighbours = Neighbours.ADD_REMOVE
-    method: Literal["auto", "generalized", "own_scales", "largest"] = "auto"
+    method: Literal["auto", "generalized", "largest"] = "auto"
     confidence: float = 0.99
     rule: Rule = field(init=False, compare=False)
     """The rule that runs."""
@@ -102,37 +99,31 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
         return self._bounds_of(self.rule)
 
     def _index(self, scores: ScoresLike) -> int:
-        return int(self._draws(self._checked_scores(scores), 1)[0])
+        return int(self.select_many(scores, 1)[0])
 
     def select_many(self, scores: ScoresLike, size: int) -> IntArray:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`."""
         size = positive_count(size, "size", at_most=sys.maxsize)
-        return self._draws(self._checked_scores(scores), size)
+        doubles = self._checked_scores(scores)
+        if self.rule == "largest":
+            return self._by_largest.select_many(doubles, size)
+        return _core.generalized_draws(doubles, *self._terms, size)
 
     def pmf(self, scores: ScoresLike) -> FloatArray:
         """Probability of each candidate. For planning with public scores and for tests: it depends on every score."""
         doubles = self._checked_scores(scores)
-        if self.rule == "largest" or (self.rule == "own_scales" and self.monotonic):
-            return self._by_largest.pmf(doubles)  # if monotonic, all own scales are the same
-        if self.rule == "own_scales":
-            return own_scale_probabilities(Gaps.below_best(doubles), self._sensitivities, self.epsilon)
-        exponents = _core.generalized_exponents(doubles, self._sensitivities, self.shift, self.epsilon, self._together)
-        return permute_and_flip_probabilities(exponents)
+        if self.rule == "largest":
+            return self._by_largest.pmf(doubles)
+        return permute_and_flip_probabilities(_core.generalized_exponents(doubles, *self._terms))
 
     def expected_error(self, scores: ScoresLike) -> float:
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
         return Gaps.below_best(self._checked_scores(scores)).mean(self.pmf(scores))
 
-    def _draws(self, doubles: FloatArray, size: int) -> IntArray:
-        if self.rule == "largest" or (self.rule == "own_scales" and self.monotonic):
-            return self._by_largest.select_many(doubles, size)
-        if self.rule == "own_scales":
-            return _core.own_scale_draws(doubles, self._sensitivities, self.epsilon, size)
-        return _core.generalized_draws(doubles, self._sensitivities, self.shift, self.epsilon, self._together, size)
-
     @property
-    def _together(self) -> Literal["sum", "larger"]:
-        return "larger" if self.monotonic else "sum"
+    def _terms(self) -> tuple[FloatArray, float, float, Literal["sum", "larger"]]:
+        """What the generalized rule is drawn with."""
+        return self._sensitivities, self.shift, self.epsilon, "larger" if self.monotonic else "sum"
 
     @property
     def _by_largest(self) -> PermuteAndFlip:
@@ -144,27 +135,15 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
         )
 
     def _bounds_of(self, rule: Rule) -> FloatArray:
-        count = len(self.sensitivities)
         if rule == "generalized":
             return 2.0 * _UP * self.shift * self._sensitivities
-        if rule == "largest" or self.monotonic:
-            bound = self._by_largest.error_bound(count, self.confidence)
-        else:  # the same for exponential variables of the scales ``sensitivity + largest``
-            widths, numbers = np.unique(self._sensitivities + self._sensitivities.max(), return_counts=True)
-            shares, least = widths / widths.max(), math.log(self.confidence)
-            with np.errstate(divide="ignore"):
-                largest = crossing(lambda at: least - float(numbers @ np.log1p(-np.exp(-at / shares))))
-            bound = _UP * float(widths.max()) * largest / self.epsilon
-        return np.full(count, bound)
+        count = len(self.sensitivities)
+        return np.full(count, self._by_largest.error_bound(count, self.confidence))
 
     def _chosen(self) -> Rule:
-        """The rule with the smaller bound for the median sensitivity."""
-        sensitivities = self._sensitivities
-        if float(sensitivities.min()) == float(sensitivities.max()):
-            return "largest"
-        other: Rule = "largest" if self.monotonic else "own_scales"
-        middle = int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2])
-        return "generalized" if self._bounds_of("generalized")[middle] < self._bounds_of(other)[middle] else other
+        """The rule with the smaller bound for the median sensitivity; of equal ones that for the largest."""
+        middle = int(np.argsort(self._sensitivities, kind="stable")[(len(self.sensitivities) - 1) // 2])
+        return min(get_args(Rule)[::-1], key=lambda rule: float(self._bounds_of(rule)[middle]))
 
     def _checked_scores(self, scores: ScoresLike) -> FloatArray:
         found = exact_doubles(scores)
@@ -187,29 +166,3 @@ def _checked_sensitivities(given: object) -> FloatArray:
                 raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
     found.flags.writeable = False
     return found
-
-
-def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: float) -> FloatArray:
-    r"""Probability of each candidate with noise of the scale ``(sensitivity + largest) / epsilon``, summing to 1.
-
-    By quadrature: candidate i wins with the noisy score :math:`s^* + z` with density :math:`\frac{p_i}{b_i} e^{-z/b_i}
-    \prod_{j \ne i} (1 - p_j e^{-z/b_j})`, where :math:`p_i = e^{-(s^* - s_i)/b_i}`: no other wins below :math:`s^*`,
-    because the best candidate's noise is positive. Proof: ``proofs/different_sensitivities.md``, claim 6.
-    """
-    most = float(sensitivities.max())
-    relative = (sensitivities / most + 1.0) / 2.0  # scales in units of the widest, from 1/2 to 1
-    exponents = gaps.scaled(epsilon=epsilon, sensitivity=most, factor=2) / relative
-    end = _TAIL + math.log(sensitivities.size)
-    # The first to stand out has its peak where the product turns from 0 to 1: short pieces at first, then longer ones.
-    edges = np.concatenate([[0.0], np.geomspace(1e-12, end, 160)])
-    places, weights = gauss_legendre(24).between(edges)
-    found = np.zeros(sensitivities.size)
-    batch = max(1, _AT_ONCE // sensitivities.size)
-    for start in range(0, places.size, batch):
-        z, weight = places[start : start + batch, np.newaxis], weights[start : start + batch]
-        with np.errstate(under="ignore"):
-            above = np.exp(-exponents - z / relative)
-        log_below = np.log1p(-above)
-        others = np.exp(log_below.sum(axis=1, keepdims=True) - log_below)
-        found += weight @ (above / relative * others)
-    return found / found.sum()
