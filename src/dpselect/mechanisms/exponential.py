@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
 
@@ -14,13 +13,12 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import as_fraction
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.numbers import FloatArray, Law, log_of, native_fraction
-from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores, members_of
+from dpselect.mechanisms.numbers import FloatArray, Law
+from dpselect.mechanisms.scores import Gaps, ScoresLike, finite_scores, public_doubles
 
-_WEIGHTS = "finite numbers >= 0, one of them > 0"
+_WEIGHTS = "numbers >= 0 that doubles hold, one of them > 0"
 
 
 def exponential_probabilities(x: FloatArray) -> FloatArray:
@@ -38,37 +36,18 @@ EXPONENTIAL = Law(
 )
 
 
-class CandidateWeights(tuple[float | Fraction, ...]):
-    """Weights, one for each candidate: doubles, or exact numbers if doubles do not hold them all."""
+class CandidateWeights(tuple[float, ...]):
+    """Weights, one for each candidate."""
 
     @classmethod
-    def of(cls, weights: object) -> CandidateWeights:
-        """Check weights: floats are taken as the doubles they are, fractions and whole numbers of any size exactly.
-
-        Raises:
-            InvalidParameterError: none at all, all zero, a negative one, NaN, infinity, no numbers, or the largest is
-                more than 2^8192 times the smallest one above zero.
-        """
+    def of(cls, weights: Any) -> CandidateWeights:
+        """Check weights, of which one is above 0."""
         if isinstance(weights, CandidateWeights):
             return weights
-        members, doubles = members_of(weights, "weights", _WEIGHTS)
-        if doubles is not None and doubles.min() >= 0.0 and 0.0 < doubles.max() < math.inf:  # NaN is neither
-            return cls((doubles + 0.0).tolist())  # no negative zero
-        found = [as_fraction(each) for each in members]
-        for place, each in enumerate(found):
-            if each is None or each < 0:
-                raise InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _WEIGHTS)
-        if not any(found):
-            raise InvalidParameterError("weights", Shown(f"<{len(found)} zeros>"), _WEIGHTS)
-        exact = tuple(cast("list[Fraction]", found))
-        if max(exact) > 2**8192 * min(filter(None, exact)):  # proofs/exact_sampling.md, "Pieces"
-            expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
-            raise InvalidParameterError("weights", Shown(f"<{len(exact)} weights>"), expected)
-        try:
-            nearest = tuple(map(float, exact))
-        except OverflowError:
-            return cls(exact)
-        return cls(nearest if nearest == exact else exact)
+        doubles = public_doubles(weights, "weights", _WEIGHTS, least=0.0)
+        if not doubles.any():
+            raise InvalidParameterError("weights", Shown(f"<{doubles.size} zeros>"), _WEIGHTS)
+        return cls((doubles + 0.0).tolist())  # no negative zero
 
     def __repr__(self) -> str:
         return f"<{len(self)} weights>"
@@ -76,8 +55,6 @@ class CandidateWeights(tuple[float | Fraction, ...]):
     @cached_property
     def logarithms(self) -> FloatArray:
         """Minus infinity for those that are left out."""
-        if not isinstance(self[0], float):
-            return np.array([log_of(Fraction(each)) if each else -math.inf for each in self])
         with np.errstate(divide="ignore"):
             return np.log(np.array(self))
 
@@ -95,7 +72,7 @@ class CandidateWeights(tuple[float | Fraction, ...]):
             return float(ratios.sum() * (1.0 + 2.0**-40))
 
 
-Weights = Sequence[float | Fraction] | npt.NDArray[np.generic]
+Weights = Sequence[float] | npt.NDArray[np.generic]
 
 
 class _WeightedDraws:
@@ -105,9 +82,7 @@ class _WeightedDraws:
 
     def __init__(self, weights: CandidateWeights, epsilon: float, sensitivity: float, factor: int) -> None:
         self._count = len(weights)
-        are_doubles = isinstance(weights[0], float)
-        native = np.array(weights) if are_doubles else [native_fraction(Fraction(each)) for each in weights]
-        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), cast(Any, native))
+        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), np.array(weights))
 
     def select(self, scores: object, /) -> int:
         return int(self.select_many(scores, 1)[0])
@@ -149,9 +124,8 @@ class ExponentialMechanism(Mechanism):
     With `weights` the probability of candidate i is proportional to :math:`w_i e^{s_i/b}`, at the same cost.
 
     Args:
-        weights: public numbers >= 0, one for each candidate, from knowledge and never from the data. Floats are taken
-            as the doubles they are, fractions and whole numbers exactly. A candidate with the weight 0 is left out.
-            Default: all the same.
+        weights: public numbers >= 0 that doubles hold, one for each candidate, from knowledge and never from the data.
+            A candidate with the weight 0 is left out. Default: all the same.
 
     Proof: ``proofs/exponential_mechanism.md``; with weights ``proofs/weighted_candidates.md``. Sources: McSherry &
     Talwar (2007); Durfee & Rogers (2019) and Dong, Durfee & Rogers (2020) for bounded range.
@@ -174,7 +148,7 @@ class ExponentialMechanism(Mechanism):
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)
         if self.weights is not None:
-            weights = CandidateWeights.of(cast(object, self.weights))
+            weights = CandidateWeights.of(self.weights)
             draws = _WeightedDraws(weights, self.epsilon, self.sensitivity, self._factor)
             self._set(weights=weights, _sampler=draws)
 
