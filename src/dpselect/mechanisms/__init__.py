@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
     from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
+    from dpselect.mechanisms.exponential import TopKSet as TopKSet
     from dpselect.mechanisms.integers import CountEstimate as CountEstimate
     from dpselect.mechanisms.integers import IntegerCeiling as IntegerCeiling
     from dpselect.mechanisms.integers import IntegerMechanism as IntegerMechanism
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.quantiles import QuantilesMethod as QuantilesMethod
     from dpselect.mechanisms.top_k import ExponentialNoiseTopK as ExponentialNoiseTopK
     from dpselect.mechanisms.top_k import TopKPlan as TopKPlan
-    from dpselect.mechanisms.top_k import TopKSet as TopKSet
     from dpselect.mechanisms.top_k import plan_top_k as plan_top_k
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__)

@@ -79,9 +79,7 @@ ARGUMENTS = {
     "codes": "shape ``(rows, attributes)``: whole numbers from 0, below the attribute's size.",
     "n_candidates": "number of scores, >= 1.",
     "size": "a whole number >= 1.",
-    "confidence": "strictly between 0 and 1.",
-    "chance": "strictly between 0 and 1.",
-    "share": "strictly between 0 and 1.",
+    **dict.fromkeys(("confidence", "chance", "share"), "strictly between 0 and 1."),
 }
 """What an argument means that a docstring does not explain itself, by its name."""
 _ERRORS = {
@@ -270,38 +268,6 @@ class SelectsOne:
         return pick(self._index(native))
 
     def _index(self, scores: ScoresLike) -> int:
-        raise NotImplementedError
-
-
-@explained
-class SelectsSeveral:
-    """The base of what selects `k` candidates at once, at one cost."""
-
-    __slots__ = ()
-
-    @overload
-    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
-    @overload
-    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
-    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
-        """Draw the `k` candidates, at one cost for all of them.
-
-        Returns:
-            `k` different candidates, or indices if no candidates were given: best first; a set in the order of the
-            scores.
-        """
-        native = native_scores(scores)
-        self._check_count(score_count(native))
-        pick = checked_candidates(candidates, count=native.size)
-        return [pick(index) for index in self._indices(native)]
-
-    def _check_count(self, n: int) -> None:
-        """Refuse scores whose number does not fit."""
-        raise NotImplementedError
-
-    def _indices(self, scores: NDArray[Any]) -> list[int]:
         raise NotImplementedError
 
 
