@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidScoresError
-from dpselect.mechanisms.scores import native_rows
+from dpselect.mechanisms.scores import native_scores
 from dpselect.testing import seeded
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.subjects import every_kind
 from tests.mechanisms.test_score_vectors import NATIVE
+
+native_rows = partial(native_scores, dimensions=2)
 
 Kind = Callable[..., Any]
 SECRET = 7919.125

@@ -15,8 +15,8 @@ import dpselect as dps
 from dpselect import TopKSet
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms.numbers import uniform_below, uniform_subset
 from dpselect.mechanisms.exponential import _SetDraw
+from dpselect.mechanisms.numbers import uniform_below, uniform_subset
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.top_k_sets import law

@@ -31,7 +31,6 @@ from dpselect.mechanisms.scores import (
     checked_candidates,
     finite_scores,
     named_matrix,
-    native_rows,
     native_scores,
     score_count,
 )
@@ -364,7 +363,7 @@ class Mechanism(SelectsOne, ScaledMechanism, abc.ABC):
         array([1, 0])
         """
         try:
-            return self._sampler.select_rows(native_rows(matrix))
+            return self._sampler.select_rows(native_scores(matrix, dimensions=2))
         except InvalidScoresError as error:
             raise named_matrix(error) from None
 

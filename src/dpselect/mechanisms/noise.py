@@ -7,6 +7,7 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -378,6 +379,7 @@ class DiscreteGaussianMechanism(WholeNoise):
         return beyond if least > 0 else 1.0 - beyond
 
 
+@lru_cache(maxsize=256)
 def affordable_rho(epsilon: float, delta: float) -> float:
     """The largest rho, rounded down, whose zero-concentrated privacy is proved to be (`epsilon`, `delta`)-private.
 

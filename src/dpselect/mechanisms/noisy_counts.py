@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +29,7 @@ from dpselect.mechanisms.scores import ScoresLike
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
 
+_Made = TypeVar("_Made")
 _MOST = 2**62  # noisy counts are moved between the negative of this and this, so that their order fits 64 bits
 
 
@@ -193,21 +193,14 @@ def order_noise(
     )
     # Of Gumbel noise, and of exponential noise, of this scale.
     of_one = math.pi / math.sqrt(6.0) if isinstance(plan.mechanism, ExponentialMechanism) else 1.0
-    moved = relation.changed(most, n)
+    moved, noise = relation.changed(most, n), None
+    if delta_below_one(delta):
+        noise = _if_possible(DiscreteGaussianMechanism, epsilon=epsilon, delta=delta, squared_sensitivity=moved)
     return OrderNoise(
         once=math.sqrt(2.0) * moved / epsilon,
         each=of_one * plan.mechanism.scale,
-        gaussian=_gaussian_scale(epsilon, delta, moved) if delta_below_one(delta) else None,
+        gaussian=None if noise is None else noise.scale,
     )
-
-
-@lru_cache(maxsize=256)
-def _gaussian_scale(epsilon: float, delta: float, moved: int) -> float | None:
-    """An upper bound of the standard deviation of Gaussian noise; None where epsilon is too small for it."""
-    try:
-        return DiscreteGaussianMechanism(epsilon=epsilon, delta=delta, squared_sensitivity=moved).scale
-    except InvalidParameterError:
-        return None
 
 
 def left_for_selection(epsilon: float) -> float:
@@ -385,7 +378,7 @@ def naming_noise(
     return _fewest("named", partition=coins, gaussian=_if_possible(GaussianThresholdCounts, **price))
 
 
-def _if_possible(kind: Callable[..., UnlistedValues], **price: Any) -> UnlistedValues | None:
+def _if_possible(kind: Callable[..., _Made], **price: Any) -> _Made | None:
     """None where epsilon or delta is too small for it, or `k` too large."""
     try:
         return kind(**price)

@@ -245,7 +245,7 @@ class StopCandidate(UnlistedValues):
 
     def count_needed(self, chance: float) -> int:
         least = Fraction(probability(chance, "chance"))
-        allowed = (1 - least) / (least * self._base)
+        allowed = (1 - least) * Fraction(self.stop_delta) / (least * self.max_values_per_unit)
         if allowed >= 1:
             return 1
         rate, distance = self.rounds.rate, Fraction(-log_of(allowed))
@@ -261,8 +261,3 @@ class StopCandidate(UnlistedValues):
         sampler = _core.WeightedSampler(self.rounds.epsilon, 1.0, 1 if self.rounds.monotonic else 2, weights)
         order = sampler.peel(np.append(numbers[occurring], 1), min(self.k, weights.size))
         return occurring[order[: np.argmax(order == occurring.size)] if occurring.size in order else order]
-
-    @property
-    def _base(self) -> Fraction:
-        """The weight of "stop" for each of a value that one unit has."""
-        return self.max_values_per_unit / Fraction(self.stop_delta)

@@ -48,22 +48,14 @@ _EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
 _BUFFERS: Any = (array.array, memoryview)
 
 
-def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
-    """`scores` as a native one-dimensional NumPy array, which the core reads in place: perhaps empty or not finite.
+def native_scores(scores: ScoresLike, *, dimensions: int = 1) -> npt.NDArray[Any]:
+    """An array itself if the core reads it in place, else an exact native copy: perhaps empty or not finite.
 
     Raises:
-        InvalidScoresError: not one-dimensional, not real numbers, nulls among them, or not representable exactly.
+        InvalidScoresError: of other dimensions, not real numbers, nulls among them, or not representable exactly. Of a
+            matrix, too, it speaks of scores: see `named_matrix`.
     """
-    return _native(scores, dimensions=1)
-
-
-def native_rows(matrix: ScoresLike) -> npt.NDArray[Any]:
-    """The same of a two-dimensional `matrix`, which errors call scores: see `named_matrix`."""
-    return _native(matrix, dimensions=2)
-
-
-def _native(given: Any, *, dimensions: int) -> npt.NDArray[Any]:
-    """An array itself if the core reads it in place, else an exact native copy."""
+    given: Any = scores
     kind = type(cast(object, given)).__name__
     # The conversion of pandas to Arrow may fail with an error that quotes values.
     is_arrow = hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")
