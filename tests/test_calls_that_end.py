@@ -68,6 +68,10 @@ LONG_CALLS = {
         "plan = core.PiecewiseSampler(1.0, 1.0, 2).plan_lines(ends, scores, scores, None, None)",
         "plan.draw_many(3 * 10**7)",
     ),
+    "parabolas": (
+        "ends = np.arange(10**6 + 1.0); slopes = np.linspace(1.0, -1.0, ends.size)",
+        "core.PiecewiseSampler(1.0, 1.0, 2).plan_concave(ends, slopes, False)",
+    ),
     "merges of states that claim the most that is read": (
         "import struct\n"
         "def state(magnitude):\n"

@@ -194,6 +194,7 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
     "with_counts of a table": lambda flag: asked_of_people("most_common", "name", **LISTED, with_counts=flag),
     "continuous": lambda flag: asked_of_people("median", "n", bounds=(0, 9), epsilon=1.0, continuous=flag),
     "rarest": lambda flag: NoisyOrder(2, 1, epsilon=1.0, max_values_per_unit=1).select([1, 2], rarest=flag),
+    "tails": lambda flag: dps.mechanisms.ConcaveMechanism(epsilon=1.0, sensitivity=1).draw([0, 1], [1, -1], tails=flag),
     "tight": lambda flag: dps.accounting.compose([], tight=flag),
     "tight of calibrate": lambda flag: dps.accounting.calibrate(
         dps.PermuteAndFlip, count=2, epsilon=1.0, sensitivity=1, tight=flag

@@ -171,12 +171,14 @@ RUN = accounting.Run(event=PureEvent(epsilon=0.001), mechanism="m", neighbours=d
 CEILING = dps.mechanisms.IntegerCeiling(center=1, fall=1, height=5, lower=0)
 CODED = {"source": pa.table({"n": [1, 2, 3]})}
 ONE_ASKED = (RUN, "request", "question", "1" * 64, datetime(2026, 11, 25, tzinfo=UTC))
+CURVE = {"breakpoints": [0.0, 1.0, 2.0], "slopes": [2.0, 1.0, -1.0]}
 PIECES = {"breakpoints": [0.0, 1.0, 2.0, 3.0]}
 LINES = {"breakpoints": [0.0, 1.0, 2.0], "scores": [0.0, 1.0, 0.0]}
 
 SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.mechanisms.BestOfRuns": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.ClippingBoundMechanism.pmf": {"above": [0] * 51},
+    **{f"dpselect.mechanisms.ConcaveMechanism.{each}": CURVE for each in ("draw", "law", "plan")},
     "dpselect.DiscreteGaussianMechanism": {"squared_sensitivity": 1},
     "dpselect.Format.check": {"allowed": [], "source": "frames"},
     **{

@@ -65,7 +65,7 @@ _WEIGHTED = dps.ExponentialMechanism(epsilon=1.0, sensitivity=1.0, weights=[1, 2
 _WHOLE = mechanisms.IntegerMechanism(epsilon=1.0, sensitivity=1)
 _CEILING = mechanisms.IntegerCeiling(center=0, fall=1, height=1)
 _LINES = mechanisms.PiecewiseLinearMechanism(epsilon=1.0, sensitivity=1.0)
-_PARABOLA = mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, 1), step=0.5, score="squared")
+_PARABOLAS = mechanisms.ConcaveMechanism(epsilon=1.0, sensitivity=1.0)
 
 RIGHT = [
     _case("permute-and-flip", "permute_and_flip", dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select, UP, DOWN),
@@ -208,6 +208,6 @@ RIGHT = [
     _case("mean", "means", mechanisms.MeanMechanism(epsilon=1.0, bounds=(0, 1), step=0.5).draw, [0, 0, 1], [1, 0, 1]),
     _case("whole number", "integer_mechanism", lambda best: _WHOLE.draw(lambda y: -abs(y - best), _CEILING), 0, 1),
     _case("scores of lines", "interval_mechanism", lambda scores: _LINES.draw([0, 1], scores), [0, 1], [1, 0]),
-    _case("scores of parabolas", "falling_scores", _PARABOLA.draw, [0, 0, 1], [1, 0, 1]),
+    _case("scores of parabolas", "falling_scores", lambda slopes: _PARABOLAS.draw([0, 1], slopes), [0, -2], [2, 0]),
     _case("sample of a distribution", "density", mechanisms.DensityMechanism(epsilon=1.0, k=3).draw, [2, 0], [1, 1]),
 ]

@@ -50,6 +50,7 @@ FALLS = mechanisms.IntegerCeiling(center=0, fall=(1, 2))
 
 
 TRIED: dict[str, Tried] = {
+    "concave": drawing(mechanisms.ConcaveMechanism, RANGE, [0.0, 4.0], [1.0, -1.0], **ONE),
     "counts from a threshold on": drawing(mechanisms.ThresholdCounts, APPROXIMATE, COUNTS, delta=DELTA),
     "density of histograms": drawing(mechanisms.DensityMechanism, RANGE, COUNTS[:8], k=8, base="histograms"),
     "density of points": drawing(mechanisms.DensityMechanism, RANGE, COUNTS[:8], k=8),

@@ -199,6 +199,7 @@ def test_the_core_takes_no_negative_fractions() -> None:
     for name, call in {
         "fall": lambda: _core.Proposals(1.0, 1.0, 1, one, minus_one),
         "gap": lambda: _core.Proposals(1.0, 1.0, 1, one, one).accepts(minus_one),
+        "weights": lambda: _core.WeightedSampler(1.0, 1.0, 1, [one, minus_one]),
     }.items():
         with pytest.raises(InvalidParameterError) as caught:
             call()

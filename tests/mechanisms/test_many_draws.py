@@ -13,10 +13,12 @@ from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 
 LINES = dps.mechanisms.PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
+CONCAVE = dps.mechanisms.ConcaveMechanism(epsilon=2.0, sensitivity=1.0)
 PRICE = dps.mechanisms.PriceMechanism(epsilon=1.5, bounds=(0, 10))
 GIVEN: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
     "lines": (LINES, ([0.0, 1.0, 4.0, 6.0], [0.0, 3.0, 0.0, 1.0]), {}),
     "tails": (LINES, ([0.0, 2.0], [1.0, -1.0]), {"left_slope": 0.5, "right_slope": -2.0}),
+    "concave": (CONCAVE, ([-1.0, 3.0], [2.0, -6.0]), {}),
     "price": (PRICE, ([4.0, 4.5, 6.0, 6.0, 9.0, 12.0, 3.0],), {}),
     "no offers": (PRICE, ([],), {}),
     "2000 pieces": (LINES, (np.linspace(0, 5, 2001), np.abs(np.sin(np.arange(2001.0) / 400))), {}),
@@ -62,5 +64,7 @@ def test_sizes_that_are_none(size: Any) -> None:
 def test_many_draws_are_refused_as_one_is() -> None:
     with pytest.raises(InvalidParameterError, match="breakpoints"):
         LINES.draw_many([SECRET, SECRET], [1.0, 2.0], 3)
+    with pytest.raises(InvalidParameterError, match="slopes"):
+        CONCAVE.draw_many([SECRET, 1e9], [1.0, 2.0], 3)
     with pytest.raises(dps.errors.InvalidDataError, match="NaN"):
         PRICE.draw_many([SECRET, np.nan], 3)

@@ -1,6 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::numbers::score_shapes::{Lines, LinesThroughOrigin, Peak, Tail};
+use crate::numbers::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
 use crate::testing::{assert_law, normalised};
 use dashu_int::UBig;
 
@@ -86,9 +86,8 @@ fn proposals_are_kept_at_least_one_time_in_four() {
     let mut entropy = seeded(92);
     for epsilon in [1e-9, 0.01, 0.3, 1.0, 2.0, 7.0, 1e3, 1e12] {
         let scale = Scale::new(epsilon, 1.0, 1).unwrap();
-        for (below, above) in [(None, None), (Some(-30), Some(1)), (Some(0), Some(17))] {
-            let [below, above] = [below, above].map(|end: Option<i32>| end.map(IBig::from));
-            let shape = Peak::new(IBig::ZERO, below, above, UBig::ONE, UBig::from(10_u8), true).unwrap();
+        for (slopes, has_tails) in [([1.0, -1.0], true), ([3.0, -0.1], false), ([-0.5, -8.0], false)] {
+            let shape = Concave::new(vec![0.0, 1.0], slopes.to_vec(), has_tails).unwrap();
             let parts = Parts::new(Box::new(shape), scale.clone()).unwrap();
             for index in (0..parts.count()).filter(|&index| !parts.length(index).is_zero()) {
                 let kept = (0..400).filter(|_| parts.part(index).propose(&parts.rate, &mut entropy).is_some()).count();
@@ -100,7 +99,7 @@ fn proposals_are_kept_at_least_one_time_in_four() {
 
 #[test]
 fn parts_meet_where_the_parabola_is_cut() {
-    let shape = Peak::new(IBig::ZERO, Some(IBig::from(-5)), Some(IBig::from(5)), UBig::ONE, UBig::ONE, true).unwrap();
+    let shape = Concave::new(vec![-5.0, 5.0], vec![10.0, -10.0], false).unwrap();
     let scale = Scale::new(3.0, 1.0, 1).unwrap();
     let [near, far] = shape.piece(1).split(&scale.exact_exponent_of_gap(&exactly(1.0)));
     let at = nearest_f64;
@@ -158,6 +157,11 @@ fn pieces_that_cannot_be_drawn_from_are_refused() {
     assert_eq!(lines(&[1.0, 0.0], &[0.0], 1.0), Some(SelectError::NotFinite));
     assert_eq!(lines(&[0.0, 1.0], &[f64::NAN], 1.0), Some(SelectError::NotFinite));
     assert_eq!(lines(&[0.0, 1.0], &[], 1.0), Some(SelectError::InvalidCount));
+    let concave = |slopes: &[f64], has_tails| Concave::new(vec![0.0, 1.0], slopes.to_vec(), has_tails).err();
+    assert_eq!(concave(&[1.0, 2.0], false), Some(SelectError::NotFinite));
+    assert_eq!(concave(&[2.0, 1.0], true), Some(SelectError::NotFinite));
+    assert_eq!(concave(&[2.0], false), Some(SelectError::InvalidCount));
+    assert_eq!(concave(&[2.0, 1.0], false), None);
     let peak = |lower: i32, denominator: u8| {
         Peak::new(IBig::ZERO, Some(IBig::from(lower)), None, UBig::ONE, UBig::from(denominator), true).err()
     };

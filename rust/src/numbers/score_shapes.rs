@@ -1,10 +1,13 @@
-//! Scores in pieces that fall from tops: lines between points, lines through the origin, and one peak.
+//! Scores in pieces that fall from tops: lines between points, lines through the origin, concave scores of given slopes,
+//! and one peak.
 
 use dashu_int::{IBig, UBig};
 
 use crate::error::SelectError;
+use crate::error::reserved;
 use crate::exact::extended_float::Extended;
 use crate::exact::rational::{Rational, exactly};
+use crate::interrupt;
 use crate::numbers::piecewise_quadratic::{FallingPiece, PieceInDoubles, PiecewiseScore};
 
 /// Finite numbers, of which the points do not decrease; `apart` more points than numbers in each of the others.
@@ -142,6 +145,86 @@ impl PiecewiseScore for LinesThroughOrigin {
         // One rounding, also below the normal doubles; infinite, as the score, beyond the largest.
         let error = score.abs() * f64::EPSILON + 5e-324;
         Some(PieceInDoubles { length: Some(length), fall: length.times(Extended::from_f64(slope.abs())), score, error })
+    }
+}
+
+/// A concave score by its slope at every breakpoint, linear in between; it may jump down where breakpoints are equal.
+///
+/// Pieces 2 i and 2 i + 1 are the rising and the falling part between breakpoints i and i + 1; then come the tails, on
+/// which the outer slopes go on.
+pub struct Concave {
+    breakpoints: Vec<f64>,
+    slopes: Vec<f64>,
+    /// At every breakpoint, up to a constant.
+    scores: Vec<Rational>,
+    has_tails: bool,
+}
+
+impl Concave {
+    /// # Errors
+    /// `NotFinite` if a number is not, if breakpoints decrease, slopes increase or, with tails, do not lead down;
+    /// `InvalidCount` if there is not one slope a breakpoint.
+    pub fn new(breakpoints: Vec<f64>, slopes: Vec<f64>, has_tails: bool) -> Result<Self, SelectError> {
+        check(&breakpoints, &[&slopes], 0)?;
+        let falls_outwards = slopes[0] > 0.0 && slopes[slopes.len() - 1] < 0.0;
+        if !slopes.iter().rev().is_sorted() || (has_tails && !falls_outwards) {
+            return Err(SelectError::NotFinite);
+        }
+        let mut scores = reserved(slopes.len())?;
+        scores.push(Rational::ZERO);
+        for index in 1..slopes.len() {
+            interrupt::check()?;
+            let length = exactly(breakpoints[index]) - exactly(breakpoints[index - 1]);
+            let rise = (exactly(slopes[index - 1]) + exactly(slopes[index])) * half() * length;
+            scores.push(&scores[index - 1] + rise);
+        }
+        Ok(Self { breakpoints, slopes, scores, has_tails })
+    }
+
+    /// The part of a gap on the one side of its best point.
+    fn part(&self, gap: usize, is_falling: bool) -> FallingPiece {
+        let [low, high] = [self.breakpoints[gap], self.breakpoints[gap + 1]].map(exactly);
+        let [before, after] = [self.slopes[gap], self.slopes[gap + 1]].map(exactly);
+        let length = &high - &low;
+        let bend = &before - &after;
+        let curvature = if length.is_zero() { Rational::ZERO } else { &bend / &length * half() };
+        if before > Rational::ZERO && after < Rational::ZERO && !length.is_zero() {
+            // The slope is 0 at the share before / (before - after) of the length.
+            let rising = &before / &bend * &length;
+            let top = &low + &rising;
+            let score = &self.scores[gap] + before * &rising * half();
+            let length = Some(if is_falling { length - rising } else { rising });
+            return FallingPiece { top, is_upward: is_falling, length, score, slope: Rational::ZERO, curvature };
+        }
+        let falls = before <= Rational::ZERO;
+        let (top, score, slope) =
+            if falls { (low, &self.scores[gap], -before) } else { (high, &self.scores[gap + 1], after) };
+        let length = Some(if falls == is_falling { length } else { Rational::ZERO });
+        FallingPiece { top, is_upward: falls, length, score: score.clone(), slope, curvature }
+    }
+}
+
+fn half() -> Rational {
+    exactly(0.5)
+}
+
+impl PiecewiseScore for Concave {
+    fn count(&self) -> usize {
+        2 * (self.slopes.len() - 1) + if self.has_tails { 2 } else { 0 }
+    }
+
+    fn piece(&self, index: usize) -> FallingPiece {
+        let last = self.slopes.len() - 1;
+        if index < 2 * last {
+            return self.part(index / 2, index % 2 == 1);
+        }
+        let is_upward = index == 2 * last;
+        let end = if is_upward { last } else { 0 };
+        tail(self.breakpoints[end], self.scores[end].clone(), self.slopes[end], is_upward)
+    }
+
+    fn is_curved(&self) -> bool {
+        true
     }
 }
 

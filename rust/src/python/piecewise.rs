@@ -10,7 +10,7 @@ use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
 use crate::numbers::piecewise_quadratic::{PiecewiseScore, Prepared};
-use crate::numbers::score_shapes::{Lines, LinesThroughOrigin, Peak, Tail};
+use crate::numbers::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
 use crate::scores::scale::Scale;
 
 /// A scale, and nothing else.
@@ -54,6 +54,18 @@ impl PiecewiseSampler {
         slopes: Numbers<f64>,
     ) -> PyResult<PiecewisePlan> {
         self.plan(py, move || LinesThroughOrigin::new(breakpoints.0, slopes.0))
+    }
+
+    /// A concave score with these slopes at the breakpoints, linear in between, and kept up outside if there are tails.
+    #[pyo3(signature = (breakpoints, slopes, has_tails, /))]
+    fn plan_concave(
+        &self,
+        py: Python<'_>,
+        breakpoints: Numbers<f64>,
+        slopes: Numbers<f64>,
+        has_tails: bool,
+    ) -> PyResult<PiecewisePlan> {
+        self.plan(py, move || Concave::new(breakpoints.0, slopes.0, has_tails))
     }
 
     /// One draw with the score `-|x - center| / unit`, or minus its square, from `lower` to `upper` (all over

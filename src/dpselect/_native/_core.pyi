@@ -155,6 +155,11 @@ class PiecewiseSampler:
     ) -> PiecewisePlan:
         """The score of piece i is ``slopes[i] * x``, as real numbers."""
 
+    def plan_concave(
+        self, breakpoints: NDArray[np.float64], slopes: NDArray[np.float64], has_tails: bool, /
+    ) -> PiecewisePlan:
+        """A concave score with these slopes at the breakpoints, which never increase, and linear ones in between."""
+
     def draw_peak(
         self,
         center: bytes,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.permute_and_flip import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
+    from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism
     from dpselect.mechanisms.piecewise import PiecewiseLinearMechanism as PiecewiseLinearMechanism
     from dpselect.mechanisms.prices import PriceListMechanism as PriceListMechanism
     from dpselect.mechanisms.prices import PriceMechanism as PriceMechanism

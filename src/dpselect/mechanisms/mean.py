@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.mechanism import HasScale, MechanismValue
 from dpselect.mechanisms.numbers import FloatArray, exact_value, native_whole, scale_of
+from dpselect.mechanisms.piecewise import ConcaveMechanism
 from dpselect.mechanisms.scores import ScoresLike, plain_points, plain_values
 from dpselect.privacy import Neighbours
 
@@ -167,14 +168,10 @@ class MeanMechanism(MechanismValue):
         mean, count = self._mean(values)
         if self.score == "absolute":
             return self._laplace(count).cdf(mean, points)
-        from scipy import special  # not loaded with the package, because draws do not need it
-
-        erf: Any = special.erf
         shares = (plain_points(points) / 2.0 - float(self._grid.lower) / 2.0) / float(self._width / 2)
-        ends = np.array([0.0, 1.0]) - float((mean - self._grid.lower) / self._width)
-        rate = math.sqrt(self.epsilon) * math.sqrt(count / 2.0)
-        low, high = erf(rate * ends)
-        return (erf(rate * (np.clip(shares, 0.0, 1.0) + ends[0])) - low) / (high - low)
+        at_mean = float((mean - self._grid.lower) / self._width)
+        normal = ConcaveMechanism(epsilon=self.epsilon, sensitivity=1.0 / count)
+        return normal.law([0.0, 1.0], [2.0 * at_mean, 2.0 * at_mean - 2.0]).cdf(shares)
 
     def _laplace(self, n: int) -> LaplaceMechanism:
         most = positive_sensitivity(self._width / n)
