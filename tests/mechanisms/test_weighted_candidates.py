@@ -22,7 +22,7 @@ from tests.reference.precision import exponential
 from tests.reference.weighted_candidates import failure, law, odds_against, worst_failure
 
 SCORES = np.array([3.0, 5.0, 0.0, 4.0, 5.0, 9.0])
-WEIGHTS = [2, 1.0, 40, 0.125, 3.5, 0]
+WEIGHTS = [2, 1.0, 40, Fraction(1, 10), 3.5, 0]
 
 
 def made(weights: Any = WEIGHTS, **options: Any) -> dps.ExponentialMechanism:
@@ -74,15 +74,38 @@ def test_all_with_a_weight_can_be_drawn_in_order_and_no_more() -> None:
     assert made().select(SCORES, candidates=list("abcdef")) in "abcde"
 
 
-def test_weights_as_far_apart_as_doubles_are_keep_their_shares() -> None:
+def test_weights_of_any_size_are_exact() -> None:
+    tiny, huge = Fraction(1, 3 * 10**400), Fraction(10**400)
+    mechanism = made([huge, 3 * huge, tiny], monotonic=True)
+    assert mechanism.pmf([0, 0, 0]) == pytest.approx([0.25, 0.75, 0.0], rel=1e-12, abs=1e-300)
+    counts = np.bincount(mechanism.select_many([0, 0, 0], 20_000), minlength=3)
+    assert p_value(counts, np.array([0.25, 0.75, 0.0])) >= NEVER
+    assert p_value(counts, np.array([0.35, 0.65, 0.0])) < NEVER
+    ahead = 2 * math.log(10) * 800 + 2 * math.log(3)  # makes up for the weight
+    odds = made([tiny, huge]).pmf([ahead, 0.0])
+    assert odds == pytest.approx([0.5, 0.5], rel=1e-9)
+    drawn = np.bincount(made([tiny, huge]).select_many([ahead, 0.0], 20_000), minlength=2)
+    assert p_value(drawn, odds) >= NEVER
+    assert p_value(drawn, np.array([0.6, 0.4])) < NEVER
+
+
+def test_weights_as_far_apart_as_may_be_keep_their_shares() -> None:
     """Scores that make up for the weights: beyond some distance the lighter candidate would never be drawn."""
-    mechanism = made([math.ldexp(1.0, -1074), 0, math.ldexp(1.0, 1023)], sensitivity=0.5)
-    scores = np.array([2097 * math.log(2.0) + 0.5, 1e4, 0.0])
+    weights = [2**100_000, Fraction(0), 2**108_192]
+    mechanism = made(weights, sensitivity=0.5)
+    scores = np.array([8192 * math.log(2.0) + 0.5, 1e4, 0.0])
     counts = np.bincount(mechanism.select_many(scores, 4000), minlength=3)
     share = 1 / (1 + math.exp(-0.5))
     assert p_value(counts, np.array([share, 0.0, 1 - share])) >= NEVER
     assert p_value(counts, np.array([1 - share, 0.0, share])) < NEVER
     assert mechanism.pmf(scores) == pytest.approx([share, 0.0, 1 - share], rel=1e-6)
+
+
+@pytest.mark.parametrize("weights", [[1, 2**2885390], [Fraction(1, 2**8193), 0, 1], [2**8192 + 1, 1.0]])
+def test_weights_that_are_further_apart_are_refused(weights: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^weights=<\d weights>: expected .* at most 2\^8192 times"):
+        made(weights)
+    assert len(CandidateWeights.of([2**8192, 0, 1])) == 3
 
 
 @pytest.mark.parametrize("weights", [(1, 2, 3), (10, 1, 1), (0, 2, 5)])
@@ -109,7 +132,7 @@ def test_the_worst_expected_error_is_reached_and_never_exceeded() -> None:
     reached = max(mechanism.expected_error([-gap, 0.0, -gap]) for gap in gaps)
     assert reached == pytest.approx(worst, rel=1e-5)
     assert worst_expected_error([1, 1, 1]) == pytest.approx(worst_expected_error(None))
-    assert worst_expected_error([1, 0, 0]) == 0.0 < math.inf == worst_expected_error([1e-300, 1e300, 1e-300])
+    assert worst_expected_error([1, 0, 0]) == 0.0 < math.inf == worst_expected_error([1, 2**2000, 1])
 
 
 def worst_expected_error(weights: Any) -> float:
@@ -138,7 +161,7 @@ def test_the_cost_is_the_same() -> None:
 
 def test_they_are_values() -> None:
     assert made() == made(list(WEIGHTS))
-    assert made() != made([2, 1, 40, 0.125, 3.5, 1])
+    assert made() != made([2, 1, 40, Fraction(1, 10), 3.5, 1])
     assert made([0.5, 1]) == made(np.array([0.5, 1.0]))
     assert hash(made()) == hash(made())
     assert pickle.loads(pickle.dumps(made([1, 2]))) == made([1, 2])
@@ -150,20 +173,29 @@ def test_they_are_values() -> None:
 
 
 def test_weights_come_in_many_containers() -> None:
-    for given in ((1, 2), np.array([1, 2], np.int8), pl.Series([1.0, 2.0]), pa.array([1, 2]), range(1, 3)):
+    for given in ((1, 2), np.array([1, 2], np.int8), pl.Series([1.0, 2.0]), pa.array([1, 2]), [Fraction(1), 2]):
         assert made(given).pmf([0, 0]) == pytest.approx([1 / 3, 2 / 3])
+    assert made([2**60 + 1, 2**60]).weights != made([2**60, 2**60]).weights
+    assert made([2**53 + 1, 1]).weights != made([2**53, 1]).weights == made([2.0**53, 1]).weights
+
+
+def test_many_whole_weights_take_no_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpselect.mechanisms.exponential.as_fraction", None)  # of 10^6 of them it takes ten seconds
+    for given in ([1, 2**53, 0], np.array([1, 2], np.uint64), range(1, 3)):
+        assert len(made(given).weights or ()) == len(given)
 
 
 BAD: dict[str, Any] = {
     "none": [],
     "all zero": [0, 0.0],
     "negative": [1, -1],
+    "a negative fraction": [1, Fraction(-1, 3)],
     "NaN": [1.0, math.nan],
     "infinity": np.array([1.0, np.inf]),
     "a boolean": [True, 1],
-    "no double": [2**53 + 1, 1],
-    "a fraction": [Fraction(1, 3), 1],
+    "a boolean beside a fraction": [True, Fraction(1, 3)],
     "text": ["1", "2"],
+    "text beside a fraction": ["1", Fraction(1, 3)],
     "a duration": [np.timedelta64(1, "s"), 1.0],
     "durations": np.array([1, 2], dtype="m8[s]"),
     "a matrix": np.ones((2, 2)),
@@ -179,10 +211,11 @@ def test_bad_weights_are_refused(given: Any) -> None:
 
 def test_a_bad_weight_is_shown_with_its_place() -> None:
     for given, shown in (
-        ([1, -2, 3], "weights=<-2.0, number 2 of 3>: expected numbers >= 0 that doubles hold, one of them > 0."),
+        ([1, -2, 3], "weights=<-2.0, number 2 of 3>: expected finite numbers >= 0, one of them > 0."),
         (np.array([1.0, -0.5]), "weights=<-0.5, number 2 of 2>:"),
-        ([0, 0], "weights=<2 zeros>: expected numbers >= 0 that doubles hold, one of them > 0."),
-        ([0, 0.0, -0.0], "weights=<3 zeros>:"),
+        ([Fraction(1, 3), "a"], "weights=<list whose members are not all numbers>:"),
+        ([0, 0], "weights=<2 zeros>: expected finite numbers >= 0, one of them > 0."),
+        ([0, 0 * 2**90, Fraction(0)], "weights=<3 zeros>:"),
     ):
         with pytest.raises(InvalidParameterError, match=f"^{re.escape(shown)}"):
             made(given)

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 use super::arrays::{Array, Memory, Numbers, array};
 use super::errors::invalid_parameter;
+use super::noise::{Fraction, to_amount};
 use super::sampler::{indices, run, scale_of};
 use crate::scores::scale::Scale;
 use crate::select::different_sensitivities::Generalized;
@@ -20,9 +21,17 @@ pub struct WeightedSampler {
 #[pymethods]
 impl WeightedSampler {
     #[new]
-    fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8, weights: Numbers<f64>) -> PyResult<Self> {
-        let weights = Weights::of_doubles(weights.0)
-            .ok_or_else(|| invalid_parameter(py, "weights", "<out of range>", "finite numbers >= 0"))?;
+    fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8, weights: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let weights = if let Ok(Numbers(doubles)) = weights.extract() {
+            Weights::of_doubles(doubles)
+                .ok_or_else(|| invalid_parameter(py, "weights", "<out of range>", "finite numbers >= 0"))?
+        } else {
+            let fractions: Vec<Fraction> = weights.extract()?;
+            Weights::of_ratios(
+                fractions.into_iter().map(|fraction| to_amount(py, "weights", fraction)).collect::<PyResult<_>>()?,
+            )
+            .ok_or_else(|| invalid_parameter(py, "weights", "<too far apart>", "numbers within a factor of 2^8192"))?
+        };
         Ok(Self { scale: scale_of(py, epsilon, sensitivity, factor)?, weights })
     }
 

@@ -22,6 +22,8 @@ use crate::select::exponential_mechanism::propose_until;
 use crate::select::many_draws::{is_worth_a_table, repeat};
 use crate::select::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 
+/// Between the exponents of the largest weight and of the smallest one above zero: each may lie in a whole octave.
+const MOST_OCTAVES_APART: i64 = 8193;
 /// If the largest score with a weight lies more octaves than this above the first one, keys are measured from it: their errors have
 /// to be far below one octave.
 const LARGEST_RISE: f64 = 1_073_741_824.0;
@@ -34,7 +36,9 @@ const LOG_MARGIN: f64 = 1e-9;
 
 /// A public weight of each candidate; one of weight zero is never drawn.
 pub struct Weights {
-    lengths: Vec<Extended>,
+    nearest: Vec<Extended>,
+    /// The weights themselves, where they are no doubles.
+    ratios: Option<Vec<Rational>>,
     /// Binary logarithms less `exponent`, rounded up; [`LEFT_OUT`] for zero.
     logs: Vec<f32>,
     /// The largest weight lies in the octave below 2 to this.
@@ -45,13 +49,23 @@ impl Weights {
     /// `None` unless all are finite and not negative.
     pub fn of_doubles(doubles: Vec<f64>) -> Option<Self> {
         let are_weights = doubles.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
-        are_weights.then(|| {
-            let lengths: Vec<_> = doubles.into_iter().map(Extended::from_f64).collect();
-            let above_zero = lengths.iter().filter(|weight| !weight.is_zero());
-            let exponent = above_zero.map(|weight| weight.exponent).max().unwrap_or(0);
-            let logs = lengths.iter().map(|&weight| log_over(weight, exponent)).collect();
-            Self { lengths, logs, exponent }
-        })
+        are_weights.then(|| Self::new(doubles.into_iter().map(Extended::from_f64).collect(), None))
+    }
+
+    /// `None` if the largest is more than about 2^8192 times the smallest one above zero: doubles are never that far apart, and
+    /// the acceptance counts on it.
+    pub fn of_ratios(ratios: Vec<Rational>) -> Option<Self> {
+        let nearest: Vec<_> = ratios.iter().map(Extended::from_rational).collect();
+        let exponents = || nearest.iter().filter(|weight| !weight.is_zero()).map(|weight| weight.exponent);
+        let apart = exponents().max().unwrap_or(0) - exponents().min().unwrap_or(0);
+        (apart <= MOST_OCTAVES_APART).then(|| Self::new(nearest, Some(ratios)))
+    }
+
+    fn new(nearest: Vec<Extended>, ratios: Option<Vec<Rational>>) -> Self {
+        let above_zero = nearest.iter().filter(|weight| !weight.is_zero());
+        let exponent = above_zero.map(|weight| weight.exponent).max().unwrap_or(0);
+        let logs = nearest.iter().map(|&weight| log_over(weight, exponent)).collect();
+        Self { nearest, ratios, logs, exponent }
     }
 }
 
@@ -157,11 +171,14 @@ impl WeightedPieces for Candidates<'_> {
     }
 
     fn length(&self, index: usize) -> Extended {
-        self.weights.lengths[index]
+        self.weights.nearest[index]
     }
 
     fn exact_length(&self, index: usize) -> Rational {
-        self.weights.lengths[index].exactly()
+        match &self.weights.ratios {
+            Some(ratios) => ratios[index].clone(),
+            None => self.weights.nearest[index].exactly(),
+        }
     }
 
     fn exponent(&self, index: usize) -> f64 {

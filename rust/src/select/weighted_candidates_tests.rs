@@ -1,9 +1,22 @@
 use super::*;
 use crate::entropy::testing::seeded;
+use crate::exact::rational::scaled;
 use crate::testing::{assert_law, normalised, scale};
 
 fn doubles(weights: &[f64]) -> Weights {
     Weights::of_doubles(weights.to_vec()).unwrap()
+}
+
+#[test]
+fn weights_that_are_too_far_apart_are_refused() {
+    let power = |bits| scaled(1, bits);
+    assert!(Weights::of_ratios(vec![power(0), Rational::ZERO, power(8194)]).is_none());
+    assert!(Weights::of_ratios(vec![Rational::ZERO]).is_some());
+    // As far apart as may be: a score that far above makes up for the weight.
+    let weights = Weights::of_ratios(vec![power(100_000), Rational::ZERO, power(108_192)]).unwrap();
+    let scores = [2.0 * 8192.0 * std::f64::consts::LN_2, 1e9, 0.0];
+    let mut draws = select_many(&weights, View::of(&scores), &scale(), 40_000).unwrap().into_iter();
+    assert_law("far apart", 40_000, &[0.5, 0.0, 0.5], &[0.55, 0.0, 0.45], || draws.next().unwrap());
 }
 
 #[test]

@@ -299,11 +299,16 @@ class Sampler:
 class WeightedSampler:
     """The exponential mechanism with a weight for each candidate; holds no generator state.
 
-    `weights` are finite and not negative. `scores` as those of `Sampler`, as many.
+    `weights` are doubles, finite and not negative, or numerators in two's complement and denominators as
+    little-endian bytes. `scores` as those of `Sampler`, as many.
     """
 
     def __new__(
-        cls, epsilon: float, sensitivity: float, factor: Literal[1, 2], weights: NDArray[np.float64]
+        cls,
+        epsilon: float,
+        sensitivity: float,
+        factor: Literal[1, 2],
+        weights: NDArray[np.float64] | list[tuple[bytes, bytes]],
     ) -> WeightedSampler: ...
     def select_many(self, scores: object, size: int, /) -> NDArray[np.int64]:
         """`size` independent draws, each at the full price."""

@@ -16,10 +16,19 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.checks import positive_count, probability
+from dpselect.checks import as_fraction, positive_count, probability
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.mechanism import Mechanism, ScaledMechanism, explained
-from dpselect.mechanisms.numbers import FloatArray, IntArray, Law, accepts, uniform_below, uniform_subset
+from dpselect.mechanisms.numbers import (
+    FloatArray,
+    IntArray,
+    Law,
+    accepts,
+    log_of,
+    native_fraction,
+    uniform_below,
+    uniform_subset,
+)
 from dpselect.mechanisms.scores import (
     Candidate,
     Gaps,
@@ -31,7 +40,7 @@ from dpselect.mechanisms.scores import (
     score_count,
 )
 
-_WEIGHTS = "numbers >= 0 that doubles hold, one of them > 0"
+_WEIGHTS = "finite numbers >= 0, one of them > 0"
 
 
 def exponential_probabilities(x: FloatArray) -> FloatArray:
@@ -49,18 +58,32 @@ EXPONENTIAL = Law(
 )
 
 
-class CandidateWeights(tuple[float, ...]):
-    """Weights, one for each candidate."""
+class CandidateWeights(tuple[float | Fraction, ...]):
+    """Weights, one for each candidate: doubles, or exact numbers if doubles do not hold them all."""
 
     @classmethod
     def of(cls, weights: Any) -> CandidateWeights:
-        """Check weights, of which one is above 0."""
+        """Check weights: floats are taken as the doubles they are, fractions and whole numbers of any size exactly.
+
+        Raises:
+            InvalidParameterError: none at all, all zero, a negative one, NaN, infinity, no numbers, or the largest is
+                more than 2^8192 times the smallest one above zero.
+        """
         if isinstance(weights, CandidateWeights):
             return weights
-        doubles = public_doubles(weights, "weights", _WEIGHTS, least=0.0)
-        if not doubles.any():
-            raise InvalidParameterError("weights", Shown(f"<{doubles.size} zeros>"), _WEIGHTS)
-        return cls((doubles + 0.0).tolist())  # no negative zero
+        found: list[Any]
+        try:
+            found = (public_doubles(weights, "weights", _WEIGHTS, least=0.0) + 0.0).tolist()  # no negative zero
+        except InvalidParameterError:
+            found = [*map(as_fraction, weights)] if isinstance(weights, list | tuple) else []
+            if not found or not all(each is not None and each >= 0 for each in found):
+                raise
+        if not any(found):
+            raise InvalidParameterError("weights", Shown(f"<{len(found)} zeros>"), _WEIGHTS)
+        if Fraction(max(found)) > 2**8192 * Fraction(min(filter(None, found))):  # proofs/exact_sampling.md, "Pieces"
+            expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
+            raise InvalidParameterError("weights", Shown(f"<{len(found)} weights>"), expected)
+        return cls(found)
 
     def __repr__(self) -> str:
         return f"<{len(self)} weights>"
@@ -68,6 +91,8 @@ class CandidateWeights(tuple[float, ...]):
     @cached_property
     def logarithms(self) -> FloatArray:
         """Minus infinity for those that are left out."""
+        if not isinstance(self[0], float):
+            return np.array([log_of(Fraction(each)) if each else -math.inf for each in self])
         with np.errstate(divide="ignore"):
             return np.log(np.array(self))
 
@@ -85,7 +110,7 @@ class CandidateWeights(tuple[float, ...]):
             return float(ratios.sum() * (1.0 + 2.0**-40))
 
 
-Weights = Sequence[float] | npt.NDArray[np.generic]
+Weights = Sequence[float | Fraction] | npt.NDArray[np.generic]
 
 
 class _WeightedDraws:
@@ -95,7 +120,9 @@ class _WeightedDraws:
 
     def __init__(self, weights: CandidateWeights, epsilon: float, sensitivity: float, factor: int) -> None:
         self._count = len(weights)
-        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), np.array(weights))
+        are_doubles = isinstance(weights[0], float)
+        native = np.array(weights) if are_doubles else [native_fraction(Fraction(each)) for each in weights]
+        self._native = _core.WeightedSampler(epsilon, sensitivity, cast(Any, factor), cast(Any, native))
 
     def select(self, scores: object, /) -> int:
         return int(self.select_many(scores, 1)[0])
@@ -137,8 +164,9 @@ class ExponentialMechanism(Mechanism):
     With `weights` the probability of candidate i is proportional to :math:`w_i e^{s_i/b}`, at the same cost.
 
     Args:
-        weights: public numbers >= 0 that doubles hold, one for each candidate, from knowledge and never from the data.
-            A candidate with the weight 0 is left out. Default: all the same.
+        weights: public numbers >= 0, one for each candidate, from knowledge and never from the data. Floats are taken
+            as the doubles they are, fractions and whole numbers exactly. A candidate with the weight 0 is left out.
+            Default: all the same.
 
     Proof: ``proofs/exponential_mechanism.md``; with weights ``proofs/weighted_candidates.md``. Sources: McSherry &
     Talwar (2007); Durfee & Rogers (2019) and Dong, Durfee & Rogers (2020) for bounded range.
@@ -161,7 +189,7 @@ class ExponentialMechanism(Mechanism):
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)
         if self.weights is not None:
-            weights = CandidateWeights.of(self.weights)
+            weights = CandidateWeights.of(cast(object, self.weights))
             draws = _WeightedDraws(weights, self.epsilon, self.sensitivity, self._factor)
             self._set(weights=weights, _sampler=draws)
 
