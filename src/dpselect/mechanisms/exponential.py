@@ -75,7 +75,7 @@ class CandidateWeights(tuple[float | Fraction, ...]):
         try:
             found = (public_doubles(weights, "weights", _WEIGHTS, least=0.0) + 0.0).tolist()  # no negative zero
         except InvalidParameterError:
-            found = [*map(as_fraction, weights)] if isinstance(weights, list | tuple) else []
+            found = [*map(as_fraction, cast("list[object]", weights))] if isinstance(weights, list | tuple) else []
             if not found or not all(each is not None and each >= 0 for each in found):
                 raise
         if not any(found):
