@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of
 from dpselect.cli.commands import Command, Part, Parts, Table, of_function, option_name
-from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress, table
+from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format, declared
 from dpselect.privacy import Neighbours, Times
@@ -189,7 +189,7 @@ def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table
 
     found = open_table(source, table=given["table"], format=declared(format_of(given))).columns
     _warn_in_a_pipe("Its first line may be somebody's row")
-    first, *others = [(printable(each.name), "" if each.holds is each.holds.ANYTHING else each.holds) for each in found]
+    first, *others = [(each.name, "" if each.holds is each.holds.ANYTHING else each.holds) for each in found]
     print(text_table(first, others))
 
 
@@ -334,7 +334,7 @@ def shown(release: Release, *, quiet: bool = False) -> str:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
     last = f"Drawn by {release.provenance}. {charge}"
     sentences = release.promise, *release.sentences, _as_typed(release.basis_missing), last
-    return "\n".join([table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])
+    return "\n".join([text_table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])
 
 
 def warning(release: Release) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dpselect import __version__
 from dpselect.arguments import Argument, Exact
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
-from dpselect.cli.process import table
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def plan(
 
 def _planned(plan: Mapping[str, Any]) -> Iterator[str]:
     """A table of the errors, what to choose, the epsilons of wanted errors, and what the table does not say."""
-    from dpselect.questions.wording import rounded_up
+    from dpselect.questions.wording import rounded_up, text_table
     from dpselect.questions.words import as_text, counted
 
     def shown(number: float | None) -> str:
@@ -103,7 +102,7 @@ def _planned(plan: Mapping[str, Any]) -> Iterator[str]:
         for row in plan["table"]
         for said, name in _CHOICES.items()
     ]
-    yield table(["epsilon", "expected", f"{sure} bound", "mechanism"], lines, right={0, 1, 2}) + "\n"
+    yield text_table(["epsilon", "expected", f"{sure} bound", "mechanism"], lines, right={0, 1, 2}) + "\n"
     compared = "permute-and-flip never errs more than the exponential mechanism, whatever the scores"
     is_one = plan["candidates_count"] == 1
     yield "With one candidate no mechanism can err." if is_one else f"At the same epsilon {compared}."
@@ -261,7 +260,9 @@ def _show_accounts(found: Sequence[Account], as_json: bool) -> None:
 def _print(as_json: bool, objects: Sequence[Mapping[str, Any]], heads: Mapping[str, str]) -> None:
     """For programs an object on each line; for people a table."""
     if not as_json:
-        print(table([*heads], [[_cell(each, name) for name in heads.values()] for each in objects]))
+        from dpselect.questions.wording import text_table
+
+        print(text_table([*heads], [[_cell(each, name) for name in heads.values()] for each in objects]))
         return
     for each in objects:
         print(json.dumps(each, sort_keys=True, allow_nan=False, ensure_ascii=False))

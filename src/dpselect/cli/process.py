@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO
@@ -187,14 +187,6 @@ def printable_lines(text: str) -> str:
     from dpselect.errors import printable
 
     return "\n".join(map(printable, text.split("\n")))
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """Rows below their heads, printable; see `text_table`."""
-    from dpselect.errors import printable
-    from dpselect.questions.wording import text_table
-
-    return text_table([*map(printable, heads)], [[*map(printable, row)] for row in rows], right=right)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any, cast
 
 from dpselect import summaries
+from dpselect.errors import printable
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.questions.question import QUESTIONS, Question
 from dpselect.questions.words import NoisyUnits, Planned, Value, as_text, counted
@@ -280,10 +281,11 @@ def condition(held: Mapping[str, Any]) -> str:
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """Rows below their heads in plain columns, those at the places `right` to the right; the last one is as it is."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)][:-1]
+    """Rows below their heads in plain columns, printable, those at the places `right` to the right; the last one is as it is."""
+    shown = [[*map(printable, row)] for row in (heads, *rows)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]
     lines: list[str] = []
-    for row in (heads, *rows):
+    for row in shown:
         pairs = enumerate(zip(row, widths, strict=False))
         padded = [cell.rjust(width) if place in right else cell.ljust(width) for place, (cell, width) in pairs]
         lines.append("  ".join([*padded, row[-1]]) if row[-1] else "  ".join(padded).rstrip())
