@@ -42,7 +42,6 @@ _TABLE = (
     " or a PostgreSQL URL."
 )
 Table = Annotated[str, Argument("any text", _TABLE)]
-"""The table of a question."""
 
 
 class Part(StrEnum):

@@ -182,9 +182,6 @@ class PrivateSelectKBest(SelectorMixin, Charged):
         return np.isin(np.arange(cast(Any, self).n_features_in_), self.selected_)
 
 
-_OF_RECIPE = ("epsilon", "depth", "criterion", "most_rows", "leaf_share", "delta")
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateTreeClassifier(ClassifierMixin, Charged):
     """A decision tree whose splits and leaves are (`epsilon`, `delta`)-differentially private *of a row*.
@@ -236,7 +233,8 @@ class PrivateTreeClassifier(ClassifierMixin, Charged):
             said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
             warnings.warn(said, DataConversionWarning, stacklevel=2)
         self._cuts: tuple[PublicBins, ...] = reading.feature_bins(self.bounds, self.bins, names, classes=len(labels))
-        given: dict[str, Any] = {name: getattr(self, name) for name in _OF_RECIPE}
+        alike = ["epsilon", "depth", "criterion", "most_rows", "leaf_share", "delta"]
+        given: dict[str, Any] = {name: getattr(self, name) for name in alike}
         sizes, relation = tuple(cut.count + 1 for cut in self._cuts), neighbouring_relation(self.neighbours)
         planned = DecisionTree(bins=sizes, classes=len(labels), neighbours=relation, **given)
         codes = np.column_stack([*reading.codes(table, self._cuts)])

@@ -48,9 +48,7 @@ _SCANNING = threading.Lock()  # scans would share the disk and the memory, and w
 Typed = Mapping[str, str]
 """What was typed into a form, or what the address of a page says after its question mark."""
 
-
 Stage = Literal["open", "reading", "answered", "stopped", "refused", "lost"]
-"""How far a question is."""
 
 
 @dataclass(eq=False, slots=True)
