@@ -192,10 +192,8 @@ class AdaptiveMarginals(Rounds):
         cells = np.ravel_multi_index(tuple(codes_within(codes, self.sizes).T), self.sizes)
         table = np.bincount(cells, minlength=math.prod(self.sizes)).astype(np.int64).reshape(self.sizes)
         truths = [_summed(table, each) for each in self.marginals]
-        error = self.measuring.expected_error * UNIT
-        allowed = [
-            round(min(error * each.size, float(_FARTHEST))) for each in truths
-        ]  # public: sizes and epsilon alone
+        error = self.measuring.expected_error * UNIT  # public, as the sizes are
+        allowed = [round(min(error * each.size, float(_FARTHEST))) for each in truths]
         fitted = np.full(self.sizes, 1.0 / table.size)
         measured: dict[int, NDArray[np.float64]] = {}
         rows, floor = 1.0, self._floor
