@@ -281,7 +281,7 @@ def condition(held: Mapping[str, Any]) -> str:
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """Rows below their heads in plain columns, printable, those at the places `right` to the right; the last one is as it is."""
+    """Rows below their heads in printable columns, those at the places `right` to the right; the last is as it is."""
     shown = [[*map(printable, row)] for row in (heads, *rows)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]
     lines: list[str] = []
