@@ -311,7 +311,9 @@ SETTINGS = {
     "disabled_optimizers": "join_order,build_side_probe_side",
 }
 
-_CLOSED = "SET python_enable_replacements = false; SET enable_external_access = false; SET lock_configuration = true"
+_CLOSED = (
+    "SET GLOBAL python_enable_replacements = false; SET enable_external_access = false; SET lock_configuration = true"
+)
 
 _idle: dict[str, tuple[Connection, ExitStack]] = {}
 """An empty database without files, for the next question: to open and close one takes longer than most questions."""
@@ -338,23 +340,16 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
     """
     is_plain = memory_limit is None and not paths
     with ExitStack() as held:
-        connection, opened = (_idle.pop("plain", None) if is_plain else None) or _opened(memory_limit, paths)
+        database, opened = (_idle.pop("plain", None) if is_plain else None) or _opened(memory_limit, paths)
         held.enter_context(opened)
-        yield connection
-        if is_plain:
-            try:
-                for kind, name in connection.execute(_LEFT).fetchall():
-                    connection.unregister(name)
-                    connection.execute(f'DROP {kind} IF EXISTS "{name}"')
-            except RuntimeError:  # Ctrl-C, as below
-                raise KeyboardInterrupt from None
-            held.pop_all()
-            if _idle.setdefault("plain", (connection, opened))[1] is not opened:  # another thread's is there
-                opened.close()
-
-
-_LEFT = """SELECT 'VIEW', view_name FROM duckdb_views() WHERE temporary AND NOT internal
-UNION ALL SELECT 'TABLE', table_name FROM duckdb_tables()"""
+        if not is_plain:
+            yield database
+            return
+        with database.cursor() as connection:  # with it goes all that a question leaves
+            yield connection
+        held.pop_all()
+        if _idle.setdefault("plain", (database, opened))[1] is not opened:  # another thread's is there
+            opened.close()
 
 
 def _opened(memory_limit: int | None, paths: Sequence[str]) -> tuple[Connection, ExitStack]:
