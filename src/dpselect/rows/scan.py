@@ -157,7 +157,6 @@ class Scan:
         connection.register("stream" if self.kept else "rows", stream)
         if self.kept:
             connection.execute("CREATE TEMP TABLE rows AS SELECT * FROM stream")
-            connection.unregister("stream")
 
     def _of_files(self) -> str:
         selected: list[str] = []
