@@ -64,10 +64,9 @@ class Frame(Source):
         object.__setattr__(self, "columns", columns)
 
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
-        """See `Source`.
+        """See `Source`. The columns have to have the types that they had when the frame was opened.
 
-        The columns have to have the types that they had when the frame was opened: if one has another type now, a row
-        may decide how the others are read. Other columns may come, go and change.
+        If one has another type now, a row may decide how the others are read. Other columns may come, go and change.
         """
         with self._reading():
             schema, read = self.now()
@@ -211,10 +210,7 @@ def _width(type_: Any) -> Any:
 
 
 def of_iceberg(table: Any) -> Frame:
-    """The rows of a ``pyiceberg.table.Table``, of the snapshot that it has when a question is asked.
-
-    One data file is read at a time, because the library's own stream reads several as a whole at once.
-    """
+    """The rows of a ``pyiceberg.table.Table``, of the snapshot that it has when a question is asked."""
 
     def now() -> Now:
         tasks = list(table.scan().plan_files())  # the data files, with the deletes that apply to each
@@ -223,7 +219,7 @@ def of_iceberg(table: Any) -> Frame:
             projected = table.scan(selected_fields=tuple(names)).projection()
             library = import_module("pyiceberg.io.pyarrow")
             scanned = library.ArrowScan(table.metadata, table.io, projected, table.scan().row_filter)
-            for task in tasks:
+            for task in tasks:  # one at a time, because the library's own stream reads several as a whole at once
                 yield from scanned.to_record_batches([task])
 
         return table.schema().as_arrow(), read
@@ -299,7 +295,7 @@ def _of_arrays(given: dict[Any, Any]) -> Frame:
 def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:
     """The columns of a frame, each as a table of its own, or the one of a series; None if `given` is neither.
 
-    Anything with the Arrow C interface is read once. Errors name the `argument` that it was given in.
+    Anything with the Arrow C interface is read once.
     """
     if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):
         return frame_source(import_module("pandas").DataFrame({argument: given}))

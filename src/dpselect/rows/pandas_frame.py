@@ -80,8 +80,7 @@ def from_numpy(values: NDArray[Any]) -> Array:
 def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
     """The Arrow type of a column of a dtype, and what reads slices of its array; `no_type` where none fits.
 
-    It reads into an Arrow array, or into Python strings, of which too many may be too long. Timestamps are times, even
-    if all of them are at midnight.
+    It reads into an Arrow array, or into Python strings, of which too many may be too long.
     """
     name = type(dtype).__name__
     if name == "CategoricalDtype":

@@ -44,10 +44,7 @@ _MADE_DISTINCT = (
 )
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
 
-
 _KINDS: dict[type, CandidateKind] = dict(zip((int, float, str, date, bool), CandidateKind, strict=True))
-
-
 Member = int | float | str | bool | date
 
 

@@ -132,9 +132,7 @@ class PublicDomain:
         return {"source": "grid", **bounds, "step": float(self.grid.step), "count": self.grid.count}
 
 
-MOST_BINS = 1 << 20
-MOST_EDGES = 10_001
-
+MOST_BINS, MOST_EDGES = 1 << 20, 10_001
 _TENS = range(-9, 18)  # powers of ten that begin a factor of ten which is cut into growing bins
 
 

@@ -84,10 +84,7 @@ def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | N
 
 Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | PublicCondition
 
-
 MOST_GROUPS = 100_000
-
-
 _NAMES = "the name of a column, or a list of 2 to 4 different names"
 
 BETWEEN_PARTS = "\x1f"
