@@ -91,7 +91,7 @@ def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
         return pa.large_string(), lambda chunk: text_of_objects(np.asarray(chunk, object))
     if name in ("PeriodDtype", "IntervalDtype"):  # numbers and structs in Arrow
         return pa.duration("ns") if name == "PeriodDtype" else no_type(), pa.array
-    if isinstance(dtype, np.dtype):
+    if isinstance(dtype, cast("Any", np.dtype)):
         return type_of(lambda: from_numpy(np.empty(0, dtype))), lambda chunk: from_numpy(np.asarray(chunk))
     return type_of(lambda: pa.array(dtype.construct_array_type()._from_sequence([], dtype=dtype))), pa.array
 
@@ -146,7 +146,9 @@ def _plain(value: Any) -> str | Number | None:
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return value
-    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, (np.timedelta64, np.longdouble)):
+    if kind is np.longdouble:  # whose `item` is itself
+        return None
+    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, np.timedelta64):
         return _plain(np.generic.item(value))
     return next((exactly(value) for base, exactly in _EXACTLY.items() if issubclass(kind, base)), None)
 
