@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -189,7 +189,7 @@ def _in_folder(folder: str) -> list[tuple[str, Above]]:
     Any other folder is refused. Spark leaves empty files beside others.
     """
     refused = partial(InvalidDataError, "source", Shown(repr(folder)))
-    _refuse_tables_of_formats([File(folder, Shown(repr(folder)))])
+    _refuse_tables_of_formats([folder], Shown(repr(folder)))
     is_done = os.path.isfile(os.path.join(folder, "_SUCCESS"))
     is_divided = any(each.is_dir() and _PARTITION.fullmatch(each.name) for each in Path(folder).iterdir())
     if not is_done and not is_divided:
@@ -236,18 +236,15 @@ def _matching_files(source: str) -> list[str]:
     raise InvalidDataError("source", _quoted(source), "an existing file", hint)
 
 
-def _refuse_tables_of_formats(files: Sequence[File]) -> None:
-    """Refuse files and folders in or below a folder with the log of a table format."""
-    looked_at = set[str]()
-    for file in files:
-        for start in (os.path.abspath(file.path), os.path.realpath(file.path)):  # also above a link's target
-            for each in {start, *map(str, Path(start).parents)} - looked_at:
-                looked_at.add(each)
-                for sign, name, way in _TABLES:
-                    if glob.glob(os.path.join(glob.escape(each), sign)):
-                        hint = f"This is part of {name} table, whose files still contain deleted rows. "
-                        hint += f"For the rows that are left {way}."
-                        raise InvalidDataError("source", file.shown, "files in which every row counts", hint)
+def _refuse_tables_of_formats(paths: Iterable[str], shown: Shown) -> None:
+    """Refuse files and folders, and targets of links, in or below a folder with the log of a table format."""
+    starts = {Path(full(path)) for path in paths for full in (os.path.abspath, os.path.realpath)}
+    for folder in {each for start in starts for each in (start, *start.parents)}:
+        for sign, name, way in _TABLES:
+            if any(folder.glob(sign)):
+                hint = f"This is part of {name} table, whose files still contain deleted rows. "
+                hint += f"For the rows that are left {way}."
+                raise InvalidDataError("source", shown, "files in which every row counts", hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -267,7 +264,7 @@ class FileSource(Source):
         (shown, given), declared, files = found(source), declared or Format(), list[File]()
         kinds = {kind_of(file, declared) for file in given}
         if {FileKind.PARQUET, FileKind.ORC} & kinds:
-            _refuse_tables_of_formats(given)
+            _refuse_tables_of_formats([file.path for file in given], Shown(shown))
         refused = partial(InvalidDataError, "source", Shown(shown))
         if len(kinds) > 1:
             raise refused("files of one format, such as all .csv or all .parquet")
