@@ -279,10 +279,13 @@ def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
             key, known = unit_rule(column, cell, dialect)
             return f"CASE WHEN {known} THEN {key} END"
         case Value(_, kind, listed):
-            return (_name if listed is None else _value)(cell, holds, kind, dialect)
+            found = _read(cell, holds, kind, dialect)
+            if kind is CandidateKind.NUMBER:  # no negative zero: an engine may not find it in a list that contains zero
+                found = f"({found}) + {dialect.double(0.0)}"
+            return found if listed is not None else _name(found, cell, holds, kind, dialect)
         case Number(_, days) if days:
             # Before the year 1 or after 9999, the first or the last day of these.
-            day = _value(cell, holds, CandidateKind.DATE, dialect)
+            day = _read(cell, holds, CandidateKind.DATE, dialect)
             nearest = f"GREATEST({dialect.day(date.min)}, LEAST({dialect.day(date.max)}, {day}))"
             number = dialect.days.format(nearest, dialect.day(DAY_ZERO))
             number = dialect.cast(number, dialect.types[CandidateKind.NUMBER])
@@ -322,12 +325,6 @@ def unit_rule(column: Column, cell: str, dialect: Dialect) -> tuple[str, str]:
     return key, f"{cell} IS NOT NULL"
 
 
-def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
-    value = _read(cell, holds, kind, dialect)
-    # No negative zero: an engine may not find it in a list that contains zero.
-    return f"({value}) + {dialect.double(0.0)}" if kind is CandidateKind.NUMBER else value
-
-
 def _read(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
     """A cell as a value of a kind, of numbers as the nearest double; null if it is none."""
     match kind, holds:
@@ -364,8 +361,7 @@ def _part(value: str, kind: CandidateKind, dialect: Dialect) -> str:
     return dialect.cast(f"({value})", dialect.types[CandidateKind.TEXT])
 
 
-def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
-    value = _value(cell, holds, kind, dialect)
+def _name(value: str, cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
     if kind is CandidateKind.TEXT:
         value = dialect.valid_text(cell)
         return f"CASE WHEN {dialect.text_bytes.format(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"
