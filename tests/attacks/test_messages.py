@@ -160,7 +160,7 @@ def test_a_private_column_given_as_candidates_is_not_repeated(tmp_path: Path) ->
 
 
 def test_engine_errors_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_rules, "_from_text", lambda *_: "error('SENTINEL ' || value)")
+    monkeypatch.setattr(row_rules, "_read", lambda *_: "error('SENTINEL ' || value)")
     path = write_csv(tmp_path / "t.csv", [b"1,SENTINEL"])
     with pytest.raises(dps.SelectionError) as caught:
         dps.Dataset(path, unit="unit").most_common("value", candidates=[1], epsilon=1.0)
