@@ -353,12 +353,8 @@ def _double(cell: str, holds: Holds, dialect: Dialect) -> str:
 
 
 def _part(value: str, kind: CandidateKind, dialect: Dialect) -> str:
-    """A value as a text that is the same in every engine; null if there is none."""
-    if kind is CandidateKind.TEXT:
-        return f"({value})"
-    if kind is CandidateKind.BOOLEAN:
-        return f"(CASE WHEN {value} THEN 'true' WHEN NOT ({value}) THEN 'false' END)"
-    return dialect.cast(f"({value})", dialect.types[CandidateKind.TEXT])
+    """A value as a text, which is the same in every engine; null if there is none."""
+    return f"({value})" if kind is CandidateKind.TEXT else dialect.cast(f"({value})", dialect.types[CandidateKind.TEXT])
 
 
 def _name(value: str, cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
