@@ -57,6 +57,14 @@ def test_repeated_rows_of_a_unit_count_once() -> None:
     assert count(spark_frame(rows), ["a", "b"]) == [2, 1]
 
 
+def test_a_public_list_is_fetched() -> None:
+    codes = spark_frame(pa.table({"a.b": ["x", "y", "x"], "n": [3, 1, 2]}))
+    assert sorted(dps.candidates_from(codes, column="a.b")) == ["x", "y"]
+    assert sorted(dps.candidates_from(codes, column="n")) == [1, 2, 3]
+    with pytest.raises(dps.SelectionError, match="column='m': expected the name of a column of the table, which has 2"):
+        dps.candidates_from(codes, column="m")
+
+
 @pytest.mark.slow
 def test_disjoint_units_add_up() -> None:
     assert sums_add_up([opened(spark_frame(rows).coalesce(1)) for rows in halves(rows_of(1), 1)])

@@ -128,8 +128,8 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     is private, and no check can tell such a table from a public one.
 
     Args:
-        source: a *public* file or frame, in any form that `dpselect.Dataset` takes without a `Format`; of Spark
-            ``frame.toArrow()``.
+        source: a *public* file or frame, in any form that `dpselect.Dataset` takes without a `Format`. A frame of Spark
+            is fetched.
         column: name of the column.
         kind: how to read a column without a type, as in a CSV file: ``"integer"``, ``"number"``, ``"text"``,
             ``"date"`` or ``"boolean"``, or a word of a certificate, such as ``"whole numbers"``. By default whole
@@ -145,7 +145,9 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     ['north', 'south', 'west']
     """
     wanted = None if kind is None else candidate_kind(kind)
+    given: Any = source
     try:
+        source = given.toArrow() if hasattr(given, "toArrow") else source  # of Spark
         held = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
         if held is None:
             hint = "Candidates are public: never read them from the table that is asked."
@@ -154,7 +156,7 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         if named is None:
             # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
             near = did_you_mean(column, [each.name for each in held.columns])
-            expected = f"the name of a column, one of {len(held.columns)}"
+            expected = f"the name of a column of the table, which has {len(held.columns)}"
             raise InvalidCandidatesError("column", typed(column), expected, near)
         is_untyped = named.holds is Holds.ANYTHING
         if not is_untyped and not candidate_kinds(named):

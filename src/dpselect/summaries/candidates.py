@@ -31,7 +31,7 @@ _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
 
 _LISTS = "a range, a list or a one-dimensional array"
 _FRAME = "Or a frame in memory of one column."
-_LAZY = f"{_FRAME} dpselect.candidates_from(frame.toArrow(), column=...) lists a public one of Spark."
+_LAZY = f"{_FRAME} dpselect.candidates_from(frame, column=...) lists a public one of Spark."
 DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
 UNLISTED = "values() and top_k(), with a delta, name what enough units have."
 """What to ask without a public list of candidates."""
