@@ -323,6 +323,5 @@ class LossDistribution:
         return max(float(total.get_epsilon_for_delta(left)) for total in self._totals) * (1.0 + _FFT_ROUNDING)
 
     def delta(self, epsilon: float) -> float:
-        """Delta at `epsilon`."""
         largest = max(float(total.get_delta_for_epsilon(epsilon)) for total in self._totals)
         return min(1.0, largest * (1.0 + _FFT_ROUNDING) + _FFT_ROUNDING)

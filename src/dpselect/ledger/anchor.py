@@ -53,8 +53,6 @@ class FileAnchor:
     nothing was drawn after it.
     """
 
-    __slots__ = ("_heads", "_identity", "_ledger", "_lock", "_read", "_wait", "path")
-
     def __init__(self, path: str | Path, *, wait: float = 30.0) -> None:
         self.path, self._wait = Path(os.path.abspath(path)), wait
         self._lock = threading.Lock()
