@@ -140,16 +140,12 @@ _BROKEN = Fault("the disk or the connection failed. A charge may have been recor
 _CODES = {
     sqlite3.SQLITE_ERROR: FOREIGN,
     sqlite3.SQLITE_BUSY: BUSY,
-    sqlite3.SQLITE_LOCKED: BUSY,
     sqlite3.SQLITE_READONLY: READ_ONLY,
-    sqlite3.SQLITE_PERM: READ_ONLY,
     sqlite3.SQLITE_FULL: FULL,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_CONSTRAINT: TAMPERED,
-    sqlite3.SQLITE_MISMATCH: TAMPERED,
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_READONLY_ROLLBACK: Fault(
         "a crash left a journal beside it, and undoing that charge needs write access. Read it once as a user who may"
         " write to the folder, or read a copy of both files (its name, and that with -journal) in another folder."
