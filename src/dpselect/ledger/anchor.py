@@ -124,8 +124,8 @@ class FileAnchor:
         self._ledger, self._read = "", 0
         self._heads: dict[str, Head] = {}
 
-    def _damaged(self, place: int) -> AnchorError:
-        text = f"its entry at {place} is damaged. Keep the damaged anchor, and restore it from a copy."
+    def _damaged(self) -> AnchorError:
+        text = f"its entry at {self._read} is damaged. Keep the damaged anchor, and restore it from a copy."
         return AnchorError(str(self), text)
 
     @contextmanager
@@ -187,7 +187,7 @@ class FileAnchor:
         """Refuse an unended line that is not what a crash left of one: a part, or all but its end."""
         if not (_START.startswith(rest) or rest.startswith(_START)):
             if self._read:
-                raise self._damaged(self._read)
+                raise self._damaged()
             text = "this is not an anchor. Name an anchor, or a file that does not exist yet."
             raise AnchorError(str(self), text)
         try:
@@ -206,7 +206,7 @@ class FileAnchor:
         except UNREADABLE:
             follows = False
         if self._ledger not in ("", head.ledger) or not follows:
-            raise self._damaged(self._read)
+            raise self._damaged()
         self._ledger = head.ledger
         if known is None or head.sequence > known.sequence:
             self._heads[head.account] = head
@@ -224,7 +224,7 @@ class FileAnchor:
                 return Head(sequence=sequence, **held)
         except UNREADABLE:
             pass
-        raise self._damaged(self._read)
+        raise self._damaged()
 
 
 def line_of(head: Head) -> str:

@@ -197,7 +197,8 @@ class Ledger:
         with self._database.transaction(write=True) as connection:
             create(connection)
         with self._writing() as book:
-            book.identify(lock=True)
+            # Nobody else opens one until the transaction ends; on a server only users who may can lock.
+            book.connection.execute(f"SELECT id FROM dpselect_ledger{book.connection.lock}")
             names, noted = book.names(), book.noted
             if self._anchor is not None and names and not noted:
                 raise self._anchor.unknown(names[0])

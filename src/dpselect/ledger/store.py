@@ -110,14 +110,11 @@ class Book:
     """Number of the entry that the anchor knew when the account was locked; entries contain it, so that an anchor that
     was cut back is noticed."""
 
-    def identify(self, *, lock: bool = False) -> None:
-        """Read the ledger's id, if its tables are there and of this version.
-
-        With `lock` nobody else opens an account until the transaction ends; only users of a server who may can lock.
-        """
+    def identify(self) -> None:
+        """Read the ledger's id, if its tables are there and of this version."""
         if not self.connection.has_table(_LEDGER):
             raise LedgerDamagedError(self.ledger, "there is no ledger in it. Opening an account makes one.")
-        found = self.connection.execute(f"SELECT id, version FROM {_LEDGER}{self.connection.lock * lock}")
+        found = self.connection.execute(f"SELECT id, version FROM {_LEDGER}")
         if len(found) != 1 or not isinstance(found[0]["id"], str):
             raise LedgerDamagedError(self.ledger, "its own id is not what was written. Nothing was written.")
         self.id, version = found[0]["id"], found[0]["version"]
