@@ -35,14 +35,9 @@ RELATIVE_ERROR = 2.0**-48
 def renyi(kind: type[SingleEvent], ends: Sequence[FloatArray], orders: FloatArray) -> FloatArray:
     r"""Rényi divergence, at each order, of the worst mechanism with the property of this kind of event, rounded up.
 
-    The smallest of three bounds: a closed form, :math:`a\varepsilon^2` over a number, and :math:`\varepsilon`.
-
-    Args:
-        ends: the epsilon, > 0, or what is below and above; of several, each of shape ``(n, 1)``.
-        orders: shape ``(m,)``, each > 1.
-
-    Returns:
-        Shape ``(m,)`` or ``(n, m)``, in nats.
+    The smallest of three bounds: a closed form, :math:`a\varepsilon^2` over a number, and :math:`\varepsilon`. The
+    `ends` are the epsilon, > 0, or what is below and above, of several events each of shape ``(n, 1)``. For `orders` of
+    shape ``(m,)``, each > 1, the result has shape ``(m,)`` or ``(n, m)``, in nats.
     """
     closed_form, part = _CLOSED.get(kind, _CLOSED[PureEvent])
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -343,11 +343,7 @@ VERSION = 1
 
 
 def encode(event: Event | Run) -> dict[str, Any]:
-    """`event` as plain Python values for JSON: numbers as text that denotes the same double, counts as integers.
-
-    Raises:
-        InvalidParameterError: neither event nor run.
-    """
+    """`event` as plain Python values for JSON: numbers as text that denotes the same double, counts as integers."""
     kind = type(event)
     if kind not in FIELDS:
         raise InvalidParameterError("event", event, "an event of dpselect.accounting")

@@ -176,9 +176,7 @@ _MOST_PLACES = 40_000
 class _Grid:
     """Epsilons as numbers of steps, each rounded up.
 
-    Attributes:
-        ranges: how many bounded-range events have so many steps.
-        pairs: steps and count of each other event.
+    Of bounded-range events, `ranges` counts those of so many steps; of each other one, `pairs` has steps and count.
     """
 
     def __init__(self, counts: Mapping[SingleEvent, int], *, smallest: float, steps: int) -> None:
