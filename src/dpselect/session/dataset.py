@@ -5,12 +5,11 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from dpselect import arguments
-from dpselect.arguments import OF_VIEWS, REQUIRED, Argument, words_of
+from dpselect.arguments import OF_VIEWS, REQUIRED, Argument
 from dpselect.certificates.release import Release
 from dpselect.checks import OTHER_WORDS, did_you_mean, members_in_order, memory_size
 from dpselect.errors import InvalidParameterError, Shown, typed
@@ -241,12 +240,12 @@ def arguments_of(method: str) -> dict[str, Argument]:
 def seen(data: Any, *, where: Any = None, by: Any = None, groups: Any = None, max_groups_per_unit: Any = 1) -> Any:
     """`data`, or what it is where conditions and groups are given. An interval may be written as a text: ``"18.."``."""
     if where is not None:
-        if not isinstance(where, Mapping):
-            raise InvalidParameterError("where", typed(where), 'a condition for each column: {"age": "18..65"}')
         from dpselect import public
 
-        conditions = cast("Mapping[str, Any]", where)
-        data = data.where({name: public.interval(given) or given for name, given in conditions.items()})
+        if isinstance(where, Mapping):  # else it is refused below
+            conditions = cast("Mapping[str, Any]", where)
+            where = {name: public.interval(given) or given for name, given in conditions.items()}
+        data = data.where(where)
     if by is None and groups is None and max_groups_per_unit == 1:
         return data
     return data.by(by, groups=groups, max_groups_per_unit=max_groups_per_unit)
@@ -294,17 +293,10 @@ def reply(data: Any, method: str, given: Mapping[str, Any]) -> Any:
 
 
 def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> Any:
-    """The reply of `data` to the question, whose pairs may be lists; errors name the `place` and the key."""
-    known = arguments_of(method)
-    own = dict(given)
-    for name, value in given.items():  # of what a file can write: pairs are lists there, and days may have a time
-        if words_of(known[name].kind) == 2 and isinstance(value, list):
-            own[name] = tuple(cast("list[object]", value))
-        elif isinstance(value, datetime) and (value.hour, value.minute, value.second) == (0, 0, 0):
-            own[name] = value.date()
+    """The reply of `data` to the question; errors name the `place` and the key."""
     try:
-        return reply(data, method, own)
+        return reply(data, method, given)
     except InvalidParameterError as error:
-        if error.name not in known:
+        if error.name not in arguments_of(method):
             raise
         raise type(error)(f"{place}.{error.name}", error.got, error.expected, error.hint) from None
