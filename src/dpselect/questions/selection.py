@@ -92,7 +92,8 @@ class Counted(ListQuestion):
         Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``; of rounds
         ``proofs/top_k.md``, and the page of the mechanism that draws in each.
         """
-        order, most, n = self.once, self.max_values_per_unit, len(self.choices)
+        candidates = self.choices.description()
+        order, most, n = self.once, self.max_values_per_unit, candidates["count"]
         if order is not None:
             rule = GAUSSIAN_ONCE if order.delta else ONCE
         else:
@@ -102,7 +103,7 @@ class Counted(ListQuestion):
             **({} if most is None else {"max_values_per_unit": most}),
             **({"rule": rule} if self.with_counts or most is not None else {}),
         }
-        about: dict[str, Any] = {"candidates": self.choices.description(), "arguments": told}
+        about: dict[str, Any] = {"candidates": candidates, "arguments": told}
         if order is not None:
             noise = "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md"
             about |= {"mechanism": type(order.noise).__name__, "error_bound": float(order.error_bound(CONFIDENCE))}
