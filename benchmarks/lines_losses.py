@@ -101,11 +101,14 @@ def _selections() -> Iterator[Case]:
     weighted = dps.ExponentialMechanism(epsilon=EPSILON, sensitivity=1.0, weights=[1, 2, 5])
     yield "exponential mechanism with weights", 3, of(weighted), scores((-1.0, 1.0)), True
     widths = (1.0, 2.0, 4.0)
-    for monotonic in (False, True):
+    for method, monotonic in (("generalized", False), ("generalized", True), ("own_scales", False)):
         unlike = dps.GeneralizedSelection(
-            epsilon=EPSILON, sensitivities=list(widths), method="generalized", monotonic=monotonic
+            epsilon=EPSILON,
+            sensitivities=list(widths),
+            method=method,  # type: ignore[arg-type]
+            monotonic=monotonic,
         )
-        case = f"a sensitivity for each score, generalized{', monotone' if monotonic else ''}"
+        case = f"a sensitivity for each score, {method}{', monotone' if monotonic else ''}"
         yield case, 3, of(unlike), scores((0.0, 1.0) if monotonic else (-1.0, 1.0), widths), False
 
 

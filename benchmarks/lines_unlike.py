@@ -26,14 +26,17 @@ def lines() -> Iterator[Line]:
 def _sensitivities() -> Iterator[Line]:
     generator = np.random.default_rng(20261125)
     scores, widths = generator.normal(scale=100.0, size=N), generator.uniform(1.0, 50.0, N)
-    for monotonic in (False, True):
+    for method, monotonic in (("generalized", False), ("generalized", True), ("own_scales", False)):
         mechanism = dps.GeneralizedSelection(
-            epsilon=1.0, sensitivities=widths, method="generalized", monotonic=monotonic
+            epsilon=1.0,
+            sensitivities=widths,
+            method=method,  # type: ignore[arg-type]
+            monotonic=monotonic,
         )
         yield Line.of(
             seconds(partial(mechanism.select, scores), runs=5),
             what="a sensitivity for each score, `select`",
-            case=f"generalized{', monotonic' if monotonic else ''}",
+            case=f"{method}{', monotonic' if monotonic else ''}",
             n=N,
             dtype="float64",
             unit="s",

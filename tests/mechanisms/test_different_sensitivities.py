@@ -15,7 +15,7 @@ import pytest
 import dpselect as dps
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
 from tests.laws.goodness_of_fit import NEVER, p_value
-from tests.reference.different_sensitivities import generalized_scores, larger, plus
+from tests.reference.different_sensitivities import generalized_scores, larger, own_scale_law, plus
 from tests.reference.permute_and_flip import law_by_positions
 from tests.reference.precision import exponential
 
@@ -35,11 +35,13 @@ def model_law(mechanism: dps.GeneralizedSelection, scores: list[float]) -> np.nd
         together = larger if mechanism.monotonic else plus
         u = generalized_scores(exact, widths, shift=Fraction(mechanism.shift), together=together)
         return np.array([float(p) for p in law_by_positions([exponential(each * epsilon / 2) for each in u])])
-    scale = max(widths) * (1 if mechanism.monotonic else 2) / epsilon
-    return np.array([float(p) for p in law_by_positions([exponential((each - max(exact)) / scale) for each in exact])])
+    most, alike = max(widths), mechanism.monotonic or mechanism.rule == "largest"
+    noise = [most * (1 if mechanism.monotonic else 2) if alike else each + most for each in widths]
+    coins = [exponential((each - max(exact)) * epsilon / scale) for each, scale in zip(exact, noise, strict=True)]
+    return np.array([float(p) for p in own_scale_law(coins, [epsilon / scale for scale in noise])])
 
 
-RULES = [(method, monotonic) for method in ("generalized", "largest") for monotonic in (False, True)]
+RULES = [(method, monotonic) for method in ("generalized", "own_scales", "largest") for monotonic in (False, True)]
 
 
 @pytest.mark.parametrize(("method", "monotonic"), RULES)
@@ -77,7 +79,8 @@ def test_any_way_is_more_than_the_same_way() -> None:
 def test_the_rule_follows_from_public_numbers() -> None:
     assert made([2, 2, 2]).rule == "largest"
     assert made([1, 1, 1, 100]).rule == "generalized"
-    assert made(range(1, 51)).rule == made(range(1, 51), monotonic=True).rule == "largest"
+    assert made(range(1, 51)).rule == "own_scales"
+    assert made(range(1, 51), monotonic=True).rule == "largest"
     assert made([1, 1, 1, 100], monotonic=True).rule == "generalized"
     assert made([1, 1, 9], method="largest").rule == "largest"
 
@@ -85,10 +88,12 @@ def test_the_rule_follows_from_public_numbers() -> None:
 def test_with_equal_sensitivities_it_is_permute_and_flip() -> None:
     alike = dps.PermuteAndFlip(epsilon=2.0, sensitivity=3.0)
     assert made([3.0] * 5).pmf(SCORES) == pytest.approx(alike.pmf(SCORES), rel=1e-12)
+    assert made([3.0] * 5, method="own_scales").pmf(SCORES) == pytest.approx(alike.pmf(SCORES), rel=1e-9)
     assert made([3.0] * 5).error_bounds() == pytest.approx([alike.error_bound(5)] * 5)
 
 
-@pytest.mark.parametrize(("method", "monotonic"), RULES)
+@pytest.mark.parametrize("method", ["generalized", "own_scales", "largest"])
+@pytest.mark.parametrize("monotonic", [False, True])
 def test_error_bounds_hold(method: Any, monotonic: bool) -> None:
     rng = np.random.default_rng(3)
     mechanism = made(method=method, monotonic=monotonic, confidence=0.9)
@@ -107,7 +112,8 @@ def test_one_bad_candidate_does_not_set_the_noise_of_all() -> None:
     widths = [1.0] * 49 + [100.0]
     scores = [30.0] + [0.0] * 49
     errors = {
-        method: made(widths, method=method, epsilon=1.0).expected_error(scores) for method in ("generalized", "largest")
+        method: made(widths, method=method, epsilon=1.0).expected_error(scores)
+        for method in ("generalized", "own_scales", "largest")
     }
     assert errors["generalized"] < errors["largest"] / 5
     assert made(widths, epsilon=1.0).expected_error(scores) == errors["generalized"]
@@ -183,7 +189,7 @@ def test_bad_arguments_are_refused(options: dict[str, Any], name: str) -> None:
         made(**options)
 
 
-@pytest.mark.parametrize("method", ["generalized", "largest"])
+@pytest.mark.parametrize("method", ["generalized", "own_scales", "largest"])
 @pytest.mark.parametrize(
     "scores", [[], [SECRET], [SECRET] * 6, [SECRET, 1, 2, 3, math.nan], [SECRET, 1, 2, 3, math.inf], [[SECRET] * 5]]
 )

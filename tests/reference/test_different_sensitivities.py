@@ -10,7 +10,15 @@ from itertools import product
 
 import pytest
 
-from tests.reference.different_sensitivities import Distance, by_hull, generalized_scores, larger, plus
+from tests.reference.different_sensitivities import (
+    Distance,
+    by_hull,
+    generalized_scores,
+    larger,
+    own_scale_law,
+    plus,
+    upper_half,
+)
 from tests.reference.permute_and_flip import law_by_positions
 from tests.reference.precision import exponential
 
@@ -29,6 +37,17 @@ def generalized(
     def law(scores: tuple[Fraction, ...]) -> tuple[float, ...]:
         u = generalized_scores(scores, sensitivities, shift=shift, together=together)
         return tuple(map(float, law_by_positions([exponential(each * epsilon / 2) for each in u])))
+
+    return law
+
+
+def own_scales(sensitivities: tuple[Fraction, ...], *, epsilon: Fraction, widths: Sequence[Fraction]) -> Law:
+    rates = [epsilon / width for width in widths]
+
+    @cache
+    def law(scores: tuple[Fraction, ...]) -> tuple[float, ...]:
+        coins = [exponential((score - max(scores)) * rate) for score, rate in zip(scores, rates, strict=True)]
+        return tuple(map(float, own_scale_law(coins, rates)))
 
     return law
 
@@ -90,6 +109,22 @@ def test_dividing_a_score_by_its_sensitivity_is_no_such_rule() -> None:
     assert list(u).index(max(u)) == 1
 
 
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("given", SENSITIVITIES)
+def test_noise_of_own_scales_costs_epsilon(given: tuple[int, ...]) -> None:
+    sensitivities = exact(given)
+    widths = [each + max(sensitivities) for each in sensitivities]
+    loss = largest_loss(own_scales(sensitivities, epsilon=Fraction(1), widths=widths), sensitivities)
+    assert 0.95 < loss <= 1 + 1e-12 or given[0] == max(given)
+
+
+def test_noise_of_twice_the_own_sensitivity_costs_more() -> None:
+    """Control: the scale that would do if all had this sensitivity."""
+    sensitivities = exact((1, 1, 4))
+    law = own_scales(sensitivities, epsilon=Fraction(1), widths=[2 * each for each in sensitivities])
+    assert largest_loss(law, sensitivities) > 1.5
+
+
 @pytest.mark.parametrize("given", [*SENSITIVITIES, (5, 3, 3), (1, 7, 2)])
 @pytest.mark.parametrize("shift", [Fraction(1, 3), Fraction(5)])
 def test_the_hull_gives_the_scores(given: tuple[int, ...], shift: Fraction) -> None:
@@ -113,3 +148,17 @@ def test_a_score_ahead_is_within_twice_t_of_everybody(together: Distance) -> Non
                     found += scores[i] < max(scores)
                     assert all(scores[i] >= scores[j] - 2 * shift * given[j] for j in range(3))
     assert found > 100, "not only of the best"
+
+
+def test_coins_halve_a_memoryless_time() -> None:
+    for q in (Fraction(1, 2), Fraction(9, 10), Fraction(1, 1000)):
+        above_one, below_two = q - q * q, 1 - q * q
+        assert upper_half(q) == above_one / below_two
+        assert upper_half(q) != q
+
+
+def test_own_scales_that_are_equal_are_permute_and_flip() -> None:
+    coins = [Fraction(1), Fraction(1, 3), Fraction(2, 5)]
+    assert own_scale_law(coins, [Fraction(1, 7)] * 3) == law_by_positions(coins)
+    assert own_scale_law(coins, [Fraction(1, 7), Fraction(1), Fraction(1)]) != law_by_positions(coins)
+    assert sum(own_scale_law(coins, [Fraction(1, 7), Fraction(1, 2), Fraction(1, 3)])) == 1

@@ -30,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(weighted_counts::tally, module)?)?;
     module.add_function(wrap_pyfunction!(unlike::generalized_exponents, module)?)?;
     module.add_function(wrap_pyfunction!(unlike::generalized_draws, module)?)?;
+    module.add_function(wrap_pyfunction!(unlike::own_scale_draws, module)?)?;
     module.add_class::<unlike::WeightedSampler>()?;
     module.add_class::<noise::GaussianSampler>()?;
     module.add_class::<noise::GeometricSampler>()?;

@@ -7,7 +7,7 @@ use super::errors::invalid_parameter;
 use super::noise::{Fraction, to_amount};
 use super::sampler::{indices, run, scale_of};
 use crate::scores::scale::Scale;
-use crate::select::different_sensitivities::Generalized;
+use crate::select::different_sensitivities::{Generalized, OwnScales};
 use crate::select::steepest::{Points, Together};
 use crate::select::weighted_candidates::{self, Weights};
 
@@ -89,6 +89,20 @@ pub fn generalized_draws<'py>(
     let draws = run(py, usize::MAX, || {
         Generalized::new(Points::new(&scores.0, &sensitivities.0, shift, together)?, epsilon)?.select_many(size)
     })?;
+    indices(py, draws)
+}
+
+/// `size` independent draws with exponential noise of a scale of its own for each candidate.
+#[pyfunction]
+#[pyo3(signature = (scores, sensitivities, epsilon, size, /))]
+pub fn own_scale_draws(
+    py: Python<'_>,
+    scores: Numbers<f64>,
+    sensitivities: Numbers<f64>,
+    epsilon: f64,
+    size: usize,
+) -> PyResult<Array<'_>> {
+    let draws = run(py, usize::MAX, || OwnScales::new(&scores.0, &sensitivities.0, epsilon)?.select_many(size))?;
     indices(py, draws)
 }
 

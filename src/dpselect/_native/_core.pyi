@@ -22,6 +22,7 @@ __all__ = [
     "generalized_draws",
     "generalized_exponents",
     "joint_quantiles",
+    "own_scale_draws",
     "quantiles",
     "seeded_draws",
     "tally",
@@ -337,6 +338,12 @@ def generalized_draws(
     /,
 ) -> NDArray[np.int64]:
     """`size` independent draws by permute-and-flip on these exponents, each at the full price."""
+
+def own_scale_draws(
+    scores: NDArray[np.float64], sensitivities: NDArray[np.float64], epsilon: float, size: int, /
+) -> NDArray[np.int64]:
+    """`size` independent draws of the largest score with exponential noise of scale
+    ``(sensitivity + largest sensitivity) / epsilon``."""
 
 def quantiles(
     values: object, levels: list[float], epsilon: float, lower: float, upper: float, grid: Grid | None = None, /

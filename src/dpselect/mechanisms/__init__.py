@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.best_of_runs import BestOfRuns as BestOfRuns
     from dpselect.mechanisms.best_of_runs import BestRun as BestRun
     from dpselect.mechanisms.density import DensityMechanism as DensityMechanism
+    from dpselect.mechanisms.different_sensitivities import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
     from dpselect.mechanisms.exponential import TopKSet as TopKSet
     from dpselect.mechanisms.integers import CountEstimate as CountEstimate
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_max import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from dpselect.mechanisms.partition_selection import StopCandidate as StopCandidate
-    from dpselect.mechanisms.permute_and_flip import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.piecewise import ConcaveMechanism as ConcaveMechanism

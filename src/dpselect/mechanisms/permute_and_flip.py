@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, Literal, NotRequired, TypedDict, Unpack, get_args, overload
+from typing import Any, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.checks import exact_number, function, one_of, positive_count, probability
+from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
-from dpselect.mechanisms.mechanism import Mechanism, MechanismValue, SelectsOne, explained
-from dpselect.mechanisms.numbers import FloatArray, IntArray, Law, Rule, exact_value, gauss_legendre, native_fraction
-from dpselect.mechanisms.scores import Candidate, Gaps, ScoresLike, all_candidates, exact_doubles, public_doubles
+from dpselect.mechanisms.mechanism import Mechanism, explained
+from dpselect.mechanisms.numbers import FloatArray, Law, Rule, exact_value, gauss_legendre, native_fraction
+from dpselect.mechanisms.scores import Candidate, ScoresLike, all_candidates
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _TAIL = 36.0
@@ -278,135 +276,3 @@ def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: 
         raise InvalidParameterError("sensitivity", typed(sensitivity), "a number > 0", hint)
     relation = neighbouring_relation(neighbours)
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
-
-
-SensitivityRule = Literal["generalized", "largest"]
-
-_SENSITIVITIES = "numbers > 0 that doubles hold, one for each candidate"
-_UP = 1.0 + 2.0**-40  # more than the rounding of bounds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeneralizedSelection(SelectsOne, MechanismValue):
-    r"""Selects by permute-and-flip where each score has a sensitivity of its own, so that one bad candidate does not
-    set everybody's noise.
-
-    Two rules are `epsilon`-DP, :math:`\Delta_i` being the sensitivities:
-
-    * ``"generalized"``: each candidate is scored by how far it is ahead of the others, in units of their sensitivities.
-      With :math:`r_i = s_i - t \Delta_i` that is :math:`u_i = \min_j (r_i - r_j)/(\Delta_i + \Delta_j)`, or with the
-      larger of both in place of the sum if `monotonic`. Permute-and-flip runs on u with :math:`b = 2/\varepsilon`. The
-      error in comparison with candidate j is a multiple of j's own sensitivity.
-    * ``"largest"``: `PermuteAndFlip` with the largest sensitivity, the best rule if all are equal.
-
-    ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity.
-
-    Args:
-        sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public,
-            as numbers that doubles hold. A list, or any NumPy, Arrow, pandas or Polars vector without nulls.
-        method: ``"auto"``, or one of the rules.
-        confidence: at which the error bounds hold, strictly between 0 and 1. It sets t.
-
-    Proof: ``proofs/different_sensitivities.md``. Source: Raskhodnikova & Smith (2016), for the generalized rule.
-
-    >>> mechanism = GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 1, 100])
-    >>> mechanism.select([5, 900, 7, 20], candidates=["a", "b", "c", "d"])
-    'b'
-    >>> mechanism.rule, GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 1]).rule
-    ('generalized', 'largest')
-    """
-
-    costs = LaplaceProfileEvent
-
-    epsilon: float
-    sensitivities: Sequence[float] | npt.NDArray[np.number] = field(repr=False)
-    monotonic: bool = False
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    method: Literal["auto", "generalized", "largest"] = "auto"
-    confidence: float = 0.99
-    rule: SensitivityRule = field(init=False, compare=False)
-    """The rule that runs."""
-    _sensitivities: FloatArray = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        MechanismValue.__post_init__(self)
-        given = public_doubles(self.sensitivities, "sensitivities", _SENSITIVITIES, least=math.ulp(0.0))
-        method = one_of(self.method, "method", ("auto", *get_args(SensitivityRule)))
-        self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
-        self._set(confidence=probability(self.confidence, "confidence"))
-        if not math.isfinite(self.shift) or not math.isfinite(4.0 * self.shift * float(given.max())):
-            raise InvalidParameterError("epsilon", self.epsilon, "an epsilon at which the error bounds are finite")
-        self._set(rule=self._chosen() if method == "auto" else method)
-
-    @property
-    def shift(self) -> float:
-        r"""t, by which a unit of sensitivity counts against a score in the generalized rule.
-
-        :math:`-\frac{2}{\varepsilon} \ln(1 - c^{1/n})` for the confidence c, rounded up.
-        """
-        # What the largest of so many standard exponential variables stays below with this probability.
-        largest = -math.log(-math.expm1(math.log(self.confidence) / len(self.sensitivities)))
-        return 2.0 * _UP * largest / self.epsilon
-
-    def error_bounds(self) -> FloatArray:
-        """With probability `confidence`, the selected score is at most this far below that of *each* candidate.
-
-        One number for each candidate, all at the same time; from public arguments only.
-
-        Proof: ``proofs/different_sensitivities.md``, claim 4.
-        """
-        return self._bounds_of(self.rule)
-
-    def _index(self, scores: ScoresLike) -> int:
-        return int(self.select_many(scores, 1)[0])
-
-    def select_many(self, scores: ScoresLike, size: int) -> IntArray:
-        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`."""
-        size = positive_count(size, "size", at_most=sys.maxsize)
-        doubles = self._checked_scores(scores)
-        if self.rule == "largest":
-            return self._by_largest.select_many(doubles, size)
-        return _core.generalized_draws(doubles, *self._terms, size)
-
-    def pmf(self, scores: ScoresLike) -> FloatArray:
-        """Probability of each candidate. For planning with public scores and for tests: it depends on every score."""
-        doubles = self._checked_scores(scores)
-        if self.rule == "largest":
-            return self._by_largest.pmf(doubles)
-        return permute_and_flip_probabilities(_core.generalized_exponents(doubles, *self._terms))
-
-    def expected_error(self, scores: ScoresLike) -> float:
-        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores."""
-        return Gaps.below_best(self._checked_scores(scores)).mean(self.pmf(scores))
-
-    @property
-    def _terms(self) -> tuple[FloatArray, float, float, Literal["sum", "larger"]]:
-        """What the generalized rule is drawn with."""
-        return self._sensitivities, self.shift, self.epsilon, "larger" if self.monotonic else "sum"
-
-    @property
-    def _by_largest(self) -> PermuteAndFlip:
-        return PermuteAndFlip(
-            epsilon=self.epsilon,
-            sensitivity=float(self._sensitivities.max()),
-            monotonic=self.monotonic,
-            neighbours=self.neighbours,
-        )
-
-    def _bounds_of(self, rule: SensitivityRule) -> FloatArray:
-        if rule == "generalized":
-            return 2.0 * _UP * self.shift * self._sensitivities
-        count = len(self.sensitivities)
-        return np.full(count, self._by_largest.error_bound(count, self.confidence))
-
-    def _chosen(self) -> SensitivityRule:
-        """The rule with the smaller bound for the median sensitivity; of equal ones that for the largest."""
-        middle = int(np.argsort(self._sensitivities, kind="stable")[(len(self.sensitivities) - 1) // 2])
-        return min(get_args(SensitivityRule)[::-1], key=lambda rule: float(self._bounds_of(rule)[middle]))
-
-    def _checked_scores(self, scores: ScoresLike) -> FloatArray:
-        found = exact_doubles(scores)
-        if found.size != len(self.sensitivities):
-            expected = f"{len(self.sensitivities)} scores, one for each sensitivity"
-            raise InvalidScoresError("scores", Shown(f"<{found.size} scores>"), expected)
-        return found

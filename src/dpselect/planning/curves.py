@@ -241,9 +241,19 @@ def _smallest(error: Callable[[float], float], target: float, named: tuple[str, 
         low, high = low / _STEP, low
         if low < _SMALLEST:
             raise InvalidParameterError(*named, f"an error that an epsilon above {_SMALLEST:.0e} exceeds")
-    while high - low > 1e-12 * high:
-        middle = low + (high - low) / 2.0
-        low, high = (middle, high) if error(middle) > target else (low, middle)
+    from scipy.optimize import brentq  # half a second to load, so only for plans
+
+    # The crossing between `low`, where the error is too large, and `high`, where it is not; never on the wrong side.
+    # Searched in logarithms, in which errors are nearly straight lines at both ends.
+    def excess(log_epsilon: float) -> float:
+        return math.log(max(error(math.exp(log_epsilon)), math.ulp(0.0))) - math.log(target)  # of 0 there is none
+
+    crossing = math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
+    nudge = 1e-12  # the relative distance from the smallest epsilon that does, unless rounding hides the difference
+    while crossing * (1.0 + nudge) < high:
+        if error(crossing * (1.0 + nudge)) <= target:
+            return crossing * (1.0 + nudge)
+        nudge *= 4.0
     return high
 
 
