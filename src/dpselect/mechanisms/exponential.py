@@ -54,7 +54,6 @@ EXPONENTIAL = Law(
     exponential_probabilities,
     lambda theta, n: (odds := (n - 1) * math.exp(-theta)) / (1.0 + odds),
     lambda theta, n: 1.0 / (1.0 + (n - 1) * math.exp(-theta)),
-    lambda x: math.exp(-x) / (1.0 + math.exp(-x)),
     BoundedRangeEvent,
 )
 

@@ -144,7 +144,6 @@ LAPLACE = Law(
     laplace_probabilities,
     lambda theta, n: _best_of_laplace(theta, n)[0],
     lambda theta, n: _best_of_laplace(theta, n)[1],
-    lambda x: (2.0 + x) * math.exp(-x) / 4.0,
     LaplaceProfileEvent,
 )
 

@@ -108,8 +108,6 @@ class Law:
     probabilities: Callable[[FloatArray], FloatArray]
     best_loses: Curve
     best_wins: Curve
-    behind: Callable[[float], float]
-    """The probability that the difference of two noises of scale 1 is above a number >= 0."""
     privacy: type[BoundedRangeEvent] | type[LaplaceProfileEvent]
 
     @functools.lru_cache(maxsize=256)  # noqa: B019 - there are four of them, and most services ask for few sizes

@@ -142,7 +142,6 @@ PERMUTE_AND_FLIP = Law(
     permute_and_flip_probabilities,
     lambda theta, n: tossed_away(math.exp(-theta), n),
     lambda theta, n: not_tossed(math.exp(-theta), n),
-    lambda x: 0.5 * math.exp(-x),
     LaplaceProfileEvent,
 )
 

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_counts import naming_noise as naming_noise
     from dpselect.mechanisms.noisy_counts import order_noise as order_noise
     from dpselect.mechanisms.noisy_counts import unknown_noise as unknown_noise
-    from dpselect.planning.curves import Bounds as Bounds
-    from dpselect.planning.curves import Recommendation as Recommendation
     from dpselect.planning.curves import epsilon_for as epsilon_for
     from dpselect.planning.curves import error_curve as error_curve
-    from dpselect.planning.curves import lead_shown as lead_shown
-    from dpselect.planning.curves import recommend as recommend
-    from dpselect.planning.curves import recommendation as recommendation
-    from dpselect.planning.curves import worst_case_bounds as worst_case_bounds
-    from dpselect.planning.curves import worst_case_error as worst_case_error
     from dpselect.planning.optimal import optimal_error as optimal_error
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
     from dpselect.planning.plots import plot_error as plot_error
     from dpselect.planning.plots import plot_pmf as plot_pmf
     from dpselect.planning.plots import plot_power as plot_power
+    from dpselect.planning.worst_case import Bounds as Bounds
+    from dpselect.planning.worst_case import Recommendation as Recommendation
+    from dpselect.planning.worst_case import lead_shown as lead_shown
+    from dpselect.planning.worst_case import recommend as recommend
+    from dpselect.planning.worst_case import recommendation as recommendation
+    from dpselect.planning.worst_case import worst_case_bounds as worst_case_bounds
+    from dpselect.planning.worst_case import worst_case_error as worst_case_error
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__)

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from dpselect.checks import positive_count, positive_epsilon
 from dpselect.errors import InsufficientMemoryError, InvalidParameterError, SelectionError
 from dpselect.mechanisms.numbers import FloatArray, IntArray
-from dpselect.planning.curves import Bounds, MechanismKind, planned
+from dpselect.planning.curves import MechanismKind, planned
+from dpselect.planning.worst_case import Bounds
 
 
 @dataclass(frozen=True, slots=True)
