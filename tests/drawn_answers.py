@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpselect import Release
+from dpselect.questions.counts import Density
 from dpselect.questions.query import Query
 from dpselect.questions.question import QUESTIONS
 from dpselect.summaries import (
@@ -68,7 +70,8 @@ def query(
 
 def alone(question: Any) -> Any:
     """A planned question of all rows, with nothing beside it."""
-    return Query(question=question, alone=question)
+    asked = replace(question, bins=question.bins.count) if isinstance(question, Density) else question
+    return Query(question=asked, alone=question)
 
 
 def handed(question: Any, found: Any, *, most: int | None = None, **other: Any) -> Any:

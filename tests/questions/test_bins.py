@@ -61,7 +61,7 @@ def test_a_unit_with_several_rows_counts_once() -> None:
 
 @pytest.mark.parametrize("written", ["1e15", "9007199254740993", "0.1"])
 def test_edges_are_compared_as_doubles(written: str) -> None:
-    edges = planned("histogram", bins=[0, float(written)], epsilon=1.0).public_bins
+    edges = planned("histogram", bins=[0, float(written)], epsilon=1.0).bins
     values = np.nextafter(float(written), [-np.inf, float(written), np.inf])
     assert edges.tally(values).tolist() == [2]
 
