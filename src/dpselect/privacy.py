@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, cast
 
 from dpselect.checks import one_of, probability
 from dpselect.errors import InvalidParameterError, Shown
@@ -91,10 +91,10 @@ class Guarantee:
         return most_power(probability(significance, "significance"), self.epsilon, self.delta)
 
     def __str__(self) -> str:
-        failing = f", delta = {_digits(self.delta)}" if self.delta else ""
+        failing = f", delta = {as_text(self.delta)}" if self.delta else ""
         kind = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced"
         who = f"{kind}: each row is another person" if self.unit == EACH_ROW else kind
-        return f"Differentially private: epsilon = {_digits(self.epsilon)}{failing}, when one {self.unit} is {who}."
+        return f"Differentially private: epsilon = {as_text(self.epsilon)}{failing}, when one {self.unit} is {who}."
 
 
 def most_power(significance: float, epsilon: float, delta: float) -> float:
@@ -104,9 +104,11 @@ def most_power(significance: float, epsilon: float, delta: float) -> float:
     return min(first, second, 1.0)
 
 
-def _digits(value: float) -> str:
-    """All digits, because a rounded epsilon would promise more than was kept; but 1 for 1.0."""
-    return str(value).removesuffix(".0")
+def as_text(value: object) -> str:
+    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0."""
+    if isinstance(value, tuple):  # a group of a cross table
+        return ", ".join(map(as_text, cast("tuple[object, ...]", value)))
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 class Times(StrEnum):

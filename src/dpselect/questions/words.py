@@ -9,6 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from dpselect.privacy import Guarantee, Neighbours
+from dpselect.privacy import as_text as as_text
 
 if TYPE_CHECKING:
     from dpselect.accounting.events import Event
@@ -177,13 +178,6 @@ def is_noisy_count(value: object) -> bool:
 def released_count(noisy: int) -> int:
     """A noisy number of units as it is released: from 0 to `LARGEST_COUNT`."""
     return min(max(0, noisy), LARGEST_COUNT)
-
-
-def as_text(value: object) -> str:
-    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0."""
-    if isinstance(value, tuple):  # a group of a cross table
-        return ", ".join(map(as_text, cast("tuple[object, ...]", value)))
-    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def counted(count: int, noun: str) -> str:
