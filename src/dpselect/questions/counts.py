@@ -70,9 +70,7 @@ class Count(NoisyCounts, name="count"):
 
     Proof: ``proofs/counting.md``, claim 5, and ``proofs/geometric_mechanism.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.count("age", between=(65, 120), epsilon=1.0)
+    >>> release = data.count("age", between=(65, 120), epsilon=1.0)
     >>> print(release.accuracy)
     With 99% confidence the released number is within 4 of the number of units (person_id) where age is between 65 and
     120.
@@ -169,12 +167,10 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
     Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``; with
     bins ``proofs/noisy_histograms.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.histogram("education_num", candidates=range(1, 17), epsilon=1.0)
+    >>> release = data.histogram("education_num", candidates=range(1, 17), epsilon=1.0)
     >>> print(release.accuracy)
     With 99% confidence each released count is within 7 of the truth, counting at most 1 value of each person_id.
-    >>> abs(people.histogram("age", bins=[0, 18, 65, 120], epsilon=1.0).value[2] - 1336) < 30  # 1336 in truth
+    >>> abs(data.histogram("age", bins=[0, 18, 65, 120], epsilon=1.0).value[2] - 1336) < 30  # 1336 in truth
     True
     """
 
@@ -324,9 +320,7 @@ class Density(InBins, name="density"):
 
     Proof: ``proofs/noisy_histograms.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.density("age", bounds=(0, 120), bins=4, epsilon=1.0)
+    >>> release = data.density("age", bounds=(0, 120), bins=4, epsilon=1.0)
     >>> [round(share, 2) for share in release.value]
     [0.3, 0.62, 0.08, 0.0]
     """

@@ -186,9 +186,7 @@ class Mean(Moment, name="mean"):
 
     Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.mean("age", bounds=(0, 120), step=0.5, epsilon=1.0)
+    >>> release = data.mean("age", bounds=(0, 120), step=0.5, epsilon=1.0)
     >>> abs(release.value - 38.58) < 0.1  # 38.58 in truth
     True
     """
@@ -219,9 +217,7 @@ class Variance(Moment, name="variance"):
 
     Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.variance("age", bounds=(0, 120), step=1, epsilon=1.0)
+    >>> release = data.variance("age", bounds=(0, 120), step=1, epsilon=1.0)
     >>> abs(release.value - 186.1) < 6  # 186.06 in truth; the standard deviation is 13.64
     True
     """
@@ -250,9 +246,7 @@ class Std(Variance, name="std"):
 
     Proof: ``proofs/moments.md``, claim 7, and ``proofs/geometric_mechanism.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.std("age", bounds=(0, 120), step=1, epsilon=1.0)
+    >>> release = data.std("age", bounds=(0, 120), step=1, epsilon=1.0)
     >>> abs(release.value - 13.64) < 0.3  # 13.64 in truth
     True
     """

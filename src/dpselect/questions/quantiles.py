@@ -64,9 +64,7 @@ class Median(Between, name="median"):
     Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
     ``proofs/unbounded_quantiles.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> people.median("age", bounds=(0, 120), step=1, epsilon=1.0).value
+    >>> data.median("age", bounds=(0, 120), step=1, epsilon=1.0).value
     37.0
     """
 
@@ -145,9 +143,7 @@ class Quantile(Median, name="quantile"):
     Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
     ``proofs/unbounded_quantiles.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
+    >>> release = data.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
     >>> print(release.accuracy)
     With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
     counting at most 1 row of each person_id.
@@ -170,9 +166,7 @@ class Quantiles(Between, name="quantiles"):
 
     Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> people.quantiles("age", [0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1.0).value
+    >>> data.quantiles("age", [0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1.0).value
     [28.0, 37.0, 48.0]
     """
 
@@ -245,9 +239,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
 
     Proof: ``proofs/unbounded_quantiles.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.upper_bound("hours_per_week", step=1, epsilon=0.5)
+    >>> release = data.upper_bound("hours_per_week", step=1, epsilon=0.5)
     >>> print(release.accuracy)
     With 99% confidence at most 48 values of hours_per_week are above the released bound, counting at most 1 row of each
     person_id.

@@ -80,7 +80,10 @@ class Question(ABC):
     name: ClassVar[str]  # as a method, a command and in plans
     asks: ClassVar[str]  # it in everyday words
     example: ClassVar[tuple[str, str]]
-    """Arguments that work with the files of the examples: those without a name, then the options."""
+    """Arguments that work with the files of the examples: those without a name, then the options, first the unit.
+
+    The example in its docstring asks the same table, `data`.
+    """
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that may be given without their names, after the column
     value: ClassVar[str] = "Any"  # the type of its value, as a stub writes it
     gives_list: ClassVar[bool] = False  # an answer is a list of values: where `value` is

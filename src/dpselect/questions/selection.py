@@ -146,9 +146,7 @@ class MostCommon(Counted, name="most_common"):
 
     Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``, or ``proofs/noisy_order.md``.
 
-    >>> import dpselect as dps
-    >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
-    >>> release = visits.most_common("page", candidates=range(1, 41271), epsilon=1.0)
+    >>> release = data.most_common("page", candidates=range(1, 41271), epsilon=1.0)
     >>> print(release.accuracy)
     With 99% confidence the count of the released page is within 14 of the best.
     """
@@ -175,9 +173,7 @@ class LeastCommon(MostCommon, name="least_common"):
 
     Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``, or ``proofs/noisy_order.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> people.least_common("education_num", candidates=range(1, 17), epsilon=1.0).value
+    >>> data.least_common("education_num", candidates=range(1, 17), epsilon=1.0).value
     1
     """
 
@@ -200,9 +196,7 @@ class BestDate(Counted, name="best_date"):
 
     Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``.
 
-    >>> import dpselect as dps
-    >>> friends = dps.Dataset("examples/data/free_days.csv", unit="person")
-    >>> release = friends.best_date("free_on", bounds=("2026-12-01", "2026-12-31"), epsilon=2.0)
+    >>> release = data.best_date("free_on", bounds=("2026-12-01", "2026-12-31"), epsilon=2.0)
     >>> str(release.value)
     '2026-12-12'
     """
@@ -239,11 +233,9 @@ class TopK(Counted, name="top_k"):
     Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md`` and
     ``proofs/stop_candidate.md``.
 
-    >>> import dpselect as dps
-    >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
-    >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
+    >>> data.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
     [6, 3, 11]
-    >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
+    >>> data.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
     [6, 3, 11]
     """
 

@@ -79,9 +79,7 @@ class Sum(OfAmounts, name="sum"):
 
     Proof: ``proofs/clipped_sums.md`` and ``proofs/geometric_mechanism.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> release = people.sum("hours_per_week", clip=(0, 80), epsilon=1.0)
+    >>> release = data.sum("hours_per_week", clip=(0, 80), epsilon=1.0)
     >>> print(release.accuracy)
     With 99% confidence the released sum is within 368 of the total hours_per_week, counting from 0 to 80 of each
     person_id.
@@ -145,10 +143,8 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
 
     Proof: ``proofs/clipped_sums.md`` and ``proofs/permute_and_flip.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> asked = {"sum": "capital_gain", "clip": (0, 10_000), "candidates": range(1, 17)}
-    >>> people.best_by("education_num", **asked, epsilon=1.0).value
+    >>> data.best_by("education_num", **asked, epsilon=1.0).value
     13
     """
 
@@ -210,9 +206,7 @@ class BestPrice(NumbersQuestion, name="best_price"):
 
     Proof: ``proofs/best_price.md`` and ``proofs/permute_and_flip.md``.
 
-    >>> import dpselect as dps
-    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-    >>> people.best_price("capital_gain", prices=range(500, 10_001, 500), epsilon=1.0).value
+    >>> data.best_price("capital_gain", prices=range(500, 10_001, 500), epsilon=1.0).value
     7000
     """
 

@@ -240,7 +240,7 @@ def _in_order(question: type[Question]) -> list[Argument]:
 
 
 def doc_of(question: type[Question]) -> str:
-    """Its docstring, with its arguments before what is returned."""
+    """Its docstring, with its arguments before what is returned, and the table before its example."""
     asked, _, rest = cleandoc(question.__doc__ or "").partition("Returns:\n")
     returned, _, proof = rest.partition("Proof:")
     told = [f"{each.name}: {in_python(each.help)}" for each in (*_in_order(question), *OF_EVERY_QUESTION)]
@@ -248,7 +248,14 @@ def doc_of(question: type[Question]) -> str:
     value = " ".join(returned.split())
     value = f"A release; its value: {value[:1].lower()}{value[1:]}" if value else "A release."
     value = fill(value, 116, initial_indent=" " * 4, subsequent_indent=" " * 4)
+    proof = proof.replace(">>> ", f"{table_of_example(question)}>>> ", 1)
     return f"{asked}Args:\n{listed}\n\nReturns:\n{value}\n\n{_RAISES}\nProof:{proof}"
+
+
+def table_of_example(question: type[Question]) -> str:
+    """How the example in its docstring starts: with `data`, the table of its example on the command line."""
+    table, unit = question.example[0].split()[0], question.example[1].split()[1]
+    return f'>>> import dpselect as dps\n>>> data = dps.Dataset("examples/data/{table}", unit="{unit}")\n'
 
 
 _OPTION, _PLACEHOLDER = re.compile(r"--([a-z]+(?:-[a-z]+)*)"), re.compile(r"\b(COLUMN|SUM|LEVEL|K)\b")
