@@ -93,7 +93,7 @@ def read(kind: WrittenAs, name: str, *words: str) -> Any:
     if kind == "bounds":
         return tuple(read("exact", name, each) for each in words)
     if kind == "numbers or dates":
-        others = [each for each in words if not _DATE.fullmatch(each)]
+        others = [each for each in words if not DATE.fullmatch(each)]
         try:
             return read("bounds", name, *words) if others else words
         except InvalidParameterError as error:
@@ -109,7 +109,7 @@ def read(kind: WrittenAs, name: str, *words: str) -> Any:
     return words if kind == "ends" else words[0]
 
 
-_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def words_for(kind: tuple[str, ...] | type[StrEnum]) -> dict[str, str]:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar, cast
 
-from dpselect.arguments import Argument, decimal, read
+from dpselect.arguments import DATE, Argument, decimal, read
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, typed
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.candidates import Member
@@ -33,9 +33,6 @@ _TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".xlsx")
 _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
 _ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*[,\n]\s*)*'[^',]*'\s*", re.DOTALL)
 _BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
-_ONE_NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
-_INTERVAL = re.compile(rf"\s*({_ONE_NUMBER})?\s*[.][.]\s*({_ONE_NUMBER})?\s*")
-_DATES = re.compile(r"\s*([0-9]{4}-[0-9]{2}-[0-9]{2})[.][.]([0-9]{4}-[0-9]{2}-[0-9]{2})\s*")
 _FORMS = "a range a..b, a list x,y,z, @file with one per line, or @codes.csv:column"
 
 
@@ -188,14 +185,15 @@ class _Written:
                 raise self.refused("a range a..b with a <= b")
             return range(first, last + 1)
         lines = [line.strip() for line in self.text.splitlines() if line.strip()]
-        try:
-            rows = [*csv.reader(lines if len(lines) > 1 else [self.text], strict=True, skipinitialspace=True)]
-        except (csv.Error, ValueError):
-            rows = []
-        if len(lines) > 1 and (len(rows) < len(lines) or any(len(row) > 1 for row in rows)):
-            expected = "one on each line, or all separated by commas on a single line; not both"
-            raise self.refused(expected, "A value with a comma stands in double quotes.", got=f"<{len(lines)} lines>")
-        listed = [member for row in rows for member in row]
+        if len(lines) < 2:
+            listed = _separated(self.text)
+        else:
+            rows = [_separated(line) or line.split(",") for line in lines]  # a quote that is not closed is part of it
+            if any(len(row) > 1 for row in rows):
+                expected = "one on each line, or all separated by commas on a single line; not both"
+                hint = "A value with a comma stands in double quotes."
+                raise self.refused(expected, hint, got=f"<{len(lines)} lines>")
+            listed = [row[0] for row in rows]
         if not listed or not all(member.strip() for member in listed):
             raise self.refused()
         return listed
@@ -223,6 +221,13 @@ class _Written:
             hint = "Which values occur in it is private: a value that only one person has would reveal that person."
             hint += " Without a public list, values and top-k, with --delta, name what enough units have."
             raise self.refused("a public file, not the table of the question", hint)
+
+
+def _separated(line: str) -> list[str]:
+    """What commas separate; nothing if quotes are not closed."""
+    with suppress(csv.Error):
+        return next(csv.reader([line], strict=True, skipinitialspace=True))
+    return []
 
 
 def value_of(
@@ -277,12 +282,12 @@ def conditions(
 
 def interval(text: object) -> tuple[Any, Any] | None:
     """The ends of an interval of numbers or dates, None where one is open; None if it is no such text."""
-    if not isinstance(text, str) or len(text) > 200:
+    ends = [each.strip() for each in text.split("..")] if isinstance(text, str) and len(text) <= 200 else []
+    if len(ends) != 2 or not any(ends):
         return None
-    if (days := _DATES.fullmatch(text)) is not None:
-        return days[1], days[2]
-    found = _INTERVAL.fullmatch(text)
-    if found is None or found.groups() == (None, None):
-        return None
-    lower, upper = (None if end is None else Decimal(end) for end in found.groups())
-    return lower, upper
+    if all(map(DATE.fullmatch, ends)):
+        return ends[0], ends[1]
+    with suppress(InvalidOperation):  # no number, or beyond all of them
+        lower, upper = (Decimal(each) if each else None for each in ends)
+        return (lower, upper) if all(DECIMAL.fullmatch(each) for each in ends if each) else None
+    return None
