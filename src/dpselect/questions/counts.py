@@ -13,7 +13,7 @@ from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.questions import words
-from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful
+from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful, units_noise
 from dpselect.questions.wording import condition
 from dpselect.summaries.scans import MOST_VALUES
 
@@ -114,11 +114,7 @@ class Count(NoisyCounts, name="count"):
 
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism:
-        mechanism = mechanisms.GeometricMechanism(
-            epsilon=self.epsilon, sensitivity=1, bounds=(0, words.LARGEST_COUNT), neighbours=self.neighbours
-        )
-        check_useful(mechanism, 1)
-        return mechanism
+        return units_noise(self.epsilon, 1, self.neighbours)
 
     @cached_property
     def terms(self) -> words.Planned:

@@ -21,8 +21,8 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, 
 from dpselect.checks import decimal_fraction, delta_below_one, fraction_up, positive_epsilon, quotient_down
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, Words
+from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question, units_noise
+from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Words
 from dpselect.summaries import CountsOf, PublicCandidates, PublicCondition, PublicGroups, Scan, TotalsOf, ValuesIn
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of
@@ -98,7 +98,7 @@ class Query:
         answers = alone.answers
         moved = relation.changed(min(answers, alone.max_values_per_unit or answers), answers)
         left = mechanisms.left_for_selection(self.question.epsilon)
-        return _noise(left, moved * self._most, relation, size=answers, argument="epsilon")
+        return units_noise(left, moved * self._most, relation, size=answers)
 
     def _noise_of_units(self, epsilon: float) -> mechanisms.GeometricMechanism:
         self.alone.check_usable(epsilon)
@@ -108,7 +108,7 @@ class Query:
         if terms.usable is not None:
             hint = "The answer comes with the number of units at no cost."
             raise InvalidParameterError("usable_epsilon", epsilon, "nothing, for this question and method", hint)
-        return _noise(epsilon, self._most, terms.neighbours, size=1, argument="usable_epsilon")
+        return units_noise(epsilon, self._most, terms.neighbours, argument="usable_epsilon")
 
     @cached_property
     def _most(self) -> int:
@@ -244,17 +244,6 @@ class Query:
             where=[*map(_condition, cast("list[Any]", where or []))],
             usable_epsilon=usable,
         )
-
-
-def _noise(
-    epsilon: float, moved: int, neighbours: Neighbours, *, size: int, argument: str
-) -> mechanisms.GeometricMechanism:
-    """The noise of numbers of units that change by at most `moved` in sum."""
-    bounds = 0, LARGEST_COUNT
-    noise = mechanisms.GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=bounds, neighbours=neighbours)
-    if noise.error_bound(CONFIDENCE, size=size) > 2**53:  # not every whole number beyond is a double
-        raise InvalidParameterError(argument, epsilon, "a number large enough for a useful count")
-    return noise
 
 
 def _usable_units(scan: Scan) -> PublicCondition | None:

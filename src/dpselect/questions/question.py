@@ -301,6 +301,17 @@ class ListQuestion(Question):
         return falling and len(values) == self.answers and self.choices.may_hold(values)
 
 
+def units_noise(
+    epsilon: float, moved: int, neighbours: Neighbours, *, size: int = 1, argument: str = "epsilon"
+) -> mechanisms.GeometricMechanism:
+    """The noise of numbers of units that change by at most `moved` in sum."""
+    bounds = 0, LARGEST_COUNT
+    noise = mechanisms.GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=bounds, neighbours=neighbours)
+    if noise.error_bound(CONFIDENCE, size=size) > 2**53:  # not every whole number beyond is a double
+        raise InvalidParameterError(argument, epsilon, "a number large enough for a useful count")
+    return noise
+
+
 def check_useful(mechanism: mechanisms.GeometricMechanism | mechanisms.DiscreteGaussianMechanism, counts: int) -> None:
     """Refuse an epsilon at which noise would drown any number of units."""
     if mechanism.error_bound(CONFIDENCE, size=counts) * counts >= LARGEST_COUNT:

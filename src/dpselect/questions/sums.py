@@ -71,8 +71,7 @@ class Sum(OfAmounts, name="sum"):
     """The sum of a column of numbers, with a bounded amount for each unit.
 
     All rows of a unit are added up, and the total is clipped. Sums are of whole numbers, so that rounding cannot change
-    them by more than one unit adds. If no clip is publicly known, `dpselect.Dataset.upper_bound` finds one, at a cost
-    of its own.
+    them by more than one unit adds.
 
     Returns:
         A number, which may be below 0 where the sum is small: a whole number without a scale.
