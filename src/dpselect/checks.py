@@ -78,8 +78,7 @@ def delta_below_one(value: object, name: str = "delta") -> float:
 
 def quantile_level(value: object, name: str = "level") -> float:
     """A number in [0, 1], as the nearest double."""
-    # No negative zero.
-    return number_within(value, name, 0.0, 1.0, "a number from 0 to 1") + 0.0
+    return number_within(value, name, 0.0, 1.0, "a number from 0 to 1") + 0.0  # no negative zero
 
 
 _ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)

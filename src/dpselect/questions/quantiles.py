@@ -14,10 +14,7 @@ from dpselect.questions import words
 from dpselect.questions.question import Columns, NumbersQuestion, Question
 
 _SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
-_STEP = (
-    f"{_SMALLEST_STEP} With `continuous=True` the answer is any number between the bounds; it can be far off if values"
-    " repeat."
-)
+_STEP = f"{_SMALLEST_STEP} With `continuous=True` the answer can be far off if values repeat."
 
 
 class Between(NumbersQuestion):
