@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from dpselect.checks import boolean, positive_count, positive_epsilon, quantile_level
+from dpselect.checks import boolean, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, typed
 
 REQUIRED = object()
@@ -293,8 +293,7 @@ FineStep = Annotated[Exact | None, "exact", _SAID["FineStep"]]
 SmallestStep = Annotated[Exact | None, "exact", _SAID["SmallestStep"]]
 Continuous = Annotated[bool, "flag", _SAID["Continuous"]]
 MaxRows = Annotated[int, Argument("whole", _SAID["MaxRows"], check=partial(positive_count, at_most=10**9))]
-_SHARE = "Share of the values below the quantile, from 0 to 1."
-Level = Annotated[float, Argument("number", _SHARE, check=quantile_level)]
+Level = Annotated[float, "number", "Share of the values below the quantile, from 0 to 1."]
 Levels = Annotated[Sequence[float], "levels", f"Different shares of the values, from 0 to 1{_LEVELS}."]
 Quantiles = Annotated[Literal["joint", "halving"], ("joint", "halving"), _SAID["Quantiles"]]
 BinBounds = Annotated[tuple[float, float], "bounds", _SAID["BinBounds"]]

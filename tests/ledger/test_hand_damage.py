@@ -86,6 +86,19 @@ def test_an_account_that_is_no_text_is_damaged(damaged: str, column: str, value:
         ACCOUNT_ACTS[act](ledger)
 
 
+@pytest.mark.parametrize("place", ["dpselect_ledger SET id", "dpselect_accounts SET name"])
+@pytest.mark.parametrize("act", ["accounts", "open", *ACCOUNT_ACTS])
+def test_an_id_or_a_name_in_another_encoding_is_damage(damaged: str, place: str, act: str) -> None:
+    """No budget is opened anew beside a name that cannot be read, and nothing is charged."""
+    more: dict[str, Callable[[Ledger], object]] = {
+        "accounts": lambda ledger: ledger.accounts(),
+        "open": lambda ledger: ledger.open_account("clicks", epsilon=1),
+    }
+    by_hand(damaged, f"UPDATE {place} = CAST(x'ff' AS TEXT)")
+    with Ledger(damaged) as ledger, pytest.raises(LedgerDamagedError):
+        (ACCOUNT_ACTS | more)[act](ledger)
+
+
 HOSTILE = ["1e99999999", "1e-99999999", "9" * 5000, "1/0", "0.5", "inf", " 1", "1_0"]
 
 

@@ -26,7 +26,7 @@ PRICED = pytest.mark.parametrize(("epsilon", "delta"), PRICES)
 
 def certain_count(mechanism: PartitionSelection) -> int:
     """The smallest number of units at which a value is named for certain."""
-    return first_count(lambda count: mechanism.bounds(count, 400)[0] == 1 << 400)
+    return first_count(lambda count: mechanism._bounds(count, 400)[0] == 1 << 400)  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.sampled(1)
@@ -40,7 +40,7 @@ def test_probabilities_lie_within_their_bounds_and_are_those_of_the_recursion(ep
     room = Fraction(1, 10**120)
     for count, true in zip(counts, truth, strict=True):
         for bits in (60, 300):
-            low, high = law.bounds(count, bits)
+            low, high = law._bounds(count, bits)  # pyright: ignore[reportPrivateUsage]
             assert Fraction(low, 1 << bits) <= true + room
             assert true - room <= Fraction(high, 1 << bits)
             assert 0 <= low <= high <= low + 2 <= (1 << bits) + 2
@@ -75,7 +75,7 @@ def test_counts_that_are_needed_are_the_smallest(epsilon: float, delta: float) -
         assert mechanism.probability(needed) >= chance > mechanism.probability(needed - 1)
     certain = certain_count(mechanism)
     assert mechanism.probability(certain) == 1.0
-    _, high = mechanism.bounds(certain - 1, 400)
+    _, high = mechanism._bounds(certain - 1, 400)  # pyright: ignore[reportPrivateUsage]
     assert high < 1 << 400
 
 

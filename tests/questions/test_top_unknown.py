@@ -232,6 +232,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"with_counts": 1}, "with_counts=1"),
     ({"column": "nothing"}, "column"),
     ({"max_values_per_unit": 10**10}, "max_values_per_unit=10000000000"),
+    ({"column": "free", "max_values_per_unit": 3_652_060}, "at most 3652059 (the number of days"),
+    (
+        {"column": "smokes", "max_values_per_unit": 3},
+        "max_values_per_unit=3: expected at most 2 (the number of booleans)",
+    ),
 ]
 
 

@@ -159,6 +159,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"max_values_per_unit": 2.0}, "max_values_per_unit"),
     ({"max_values_per_unit": True}, "max_values_per_unit"),
     ({"max_values_per_unit": 10**10}, "max_values_per_unit=10000000000"),
+    ({"kind": "boolean", "max_values_per_unit": 3}, "max_values_per_unit=3: expected at most 2 (the number of boo"),
     ({"kind": "words"}, "kind='words': expected one of 'integer', 'number', 'text', 'date', 'boolean'"),
     ({"kind": 7}, "kind=7"),
     ({"kind": "date"}, "kind=<dates>"),

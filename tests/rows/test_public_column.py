@@ -63,7 +63,7 @@ def test_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "reason"),
     [
-        (CODES, {"column": "cod"}, "a column of the table, which has 2. Did you mean 'code'"),
+        (CODES, {"column": "cod"}, "one of the columns, of which there are 2. Did you mean 'code'"),
         ("a,a\n1,2\n", {"column": "a"}, "columns with different names"),
         ("", {"column": "a"}, "The file is empty"),
         ("a,b\n1,2\n3\n,\n", {"column": "b"}, "<line 3>: expected a value in column 'b'"),

@@ -30,7 +30,13 @@ else:
 
 _MOST_SHOWN, _MOST_BARS = 50, 100
 
-_installed = cache(metadata.version)  # reading what is installed takes longer than planning an answer
+
+@cache  # reading what is installed takes longer than planning an answer
+def _installed_version() -> str:
+    try:
+        return metadata.version("dpselect")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        return "not installed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +74,7 @@ class Release(wording.Worded, Generic[Answer]):
     value: Answer
     time: datetime
     receipt: Mapping[str, Any] | None = None
-    version: str = field(default_factory=lambda: _installed("dpselect"))
+    version: str = field(default_factory=_installed_version)
     format: Mapping[str, Any] | None = None
     source: Mapping[str, Any] | None = None
     seeded: bool = False
@@ -158,9 +164,8 @@ class Release(wording.Worded, Generic[Answer]):
         """
         kind, ((*by, label), held, values) = QUESTIONS[self.task], _tabled(self)
         heads, listed = [*by], [[*map(_shown, held[name])] for name in by]
-        is_one_each = bool(by) and len(held["released"]) == len(
-            cast("Any", self.value)
-        )  # whose rank, level or number says nothing
+        groups = cast("Any", self.value) if by else ()
+        is_one_each = bool(by) and len(held["released"]) == len(groups)  # whose rank, level or number says nothing
         if kind.label != "answer" and not (is_one_each and kind.label in ("rank", "level", "number")):
             heads.append(label)
             listed.append([*map(_shown, held[label])])

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -284,8 +283,7 @@ class SqliteFile:
                     isolation_level=None,
                     check_same_thread=False,
                 )
-                # Text that is not UTF-8 has no hash, so no reader of the row takes it for what was written.
-                connection.text_factory = partial(bytes.decode, errors="surrogateescape")
+                connection.text_factory = _text
                 transaction = Transaction(connection)
                 _used.add(transaction)
             try:
@@ -322,6 +320,14 @@ class SqliteFile:
             raise LedgerDamagedError(self.shown, f"{text} anew.")
 
 
+def _text(raw: bytes) -> str | bytes:
+    """Text that is not UTF-8 stays bytes, so that readers of the row do not take it for text."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
 def copy_of(source: sqlite3.Connection, to: object, *, ledger: str) -> Path:
     """Copy a SQLite ledger, as it is now, to where nothing exists yet."""
     if not isinstance(to, (str, Path)) or not str(to) or "://" in str(to) or "\0" in str(to):
@@ -335,6 +341,7 @@ def copy_of(source: sqlite3.Connection, to: object, *, ledger: str) -> Path:
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(sqlite3.connect(place)) as copy:
             copy.execute("PRAGMA fullfsync=ON")
+            copy.execute("PRAGMA synchronous=EXTRA")  # the folder, too: a journal that comes back would empty the copy
             source.backup(copy)
     except (OSError, sqlite3.Error):
         raise LedgerUnavailableError(ledger, "the copy cannot be written: no permission, or no room.") from None

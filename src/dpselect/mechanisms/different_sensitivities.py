@@ -6,24 +6,24 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.checks import one_of, positive_count, probability
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.checks import one_of, positive_count, positive_sensitivity, probability
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import MechanismValue, SelectsOne
 from dpselect.mechanisms.numbers import FloatArray, IntArray, crossing, gauss_legendre
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip, permute_and_flip_probabilities
-from dpselect.mechanisms.scores import Gaps, ScoresLike, exact_doubles, public_doubles
+from dpselect.mechanisms.scores import Gaps, ScoresLike, exact_doubles, members_of
 from dpselect.privacy import Neighbours
 
 Rule = Literal["generalized", "own_scales", "largest"]
 
-_EXPECTED = "numbers > 0 that doubles hold, one for each candidate"
+_EXPECTED = "finite numbers > 0, one for each candidate"
 _UP = 1.0 + 2.0**-40
 _TAIL = 45.0
 _AT_ONCE = 1 << 20
@@ -46,8 +46,8 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
     ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity.
 
     Args:
-        sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public,
-            as numbers that doubles hold. A list, or any NumPy, Arrow, pandas or Polars vector without nulls.
+        sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
+            Rounded up if they are not doubles. A list, or any NumPy, Arrow, pandas or Polars vector without nulls.
         method: ``"auto"``, or one of the rules.
         confidence: at which the error bounds hold, strictly between 0 and 1. It sets t.
 
@@ -74,7 +74,7 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        given = public_doubles(self.sensitivities, "sensitivities", _EXPECTED, least=math.ulp(0.0))
+        given = _checked_sensitivities(cast(object, self.sensitivities))
         method = one_of(self.method, "method", ("auto", *get_args(Rule)))
         self._set(sensitivities=tuple(given.tolist()), _sensitivities=given)
         self._set(confidence=probability(self.confidence, "confidence"))
@@ -172,6 +172,21 @@ class GeneralizedSelection(SelectsOne, MechanismValue):
             expected = f"{len(self.sensitivities)} scores, one for each sensitivity"
             raise InvalidScoresError("scores", Shown(f"<{found.size} scores>"), expected)
         return found
+
+
+def _checked_sensitivities(given: object) -> FloatArray:
+    """As doubles that nobody else can change."""
+    members, doubles = members_of(given, "sensitivities", _EXPECTED)
+    found = np.zeros(len(members)) if doubles is None else doubles
+    if not (found.min() > 0.0 and found.max() < math.inf):  # NaN is neither
+        for place, each in enumerate(members):
+            try:
+                found[place] = positive_sensitivity(each, "sensitivities")
+            except InvalidParameterError:
+                got = one_of_several(each, place, len(members))
+                raise InvalidParameterError("sensitivities", got, _EXPECTED) from None
+    found.flags.writeable = False
+    return found
 
 
 def own_scale_probabilities(gaps: Gaps, sensitivities: FloatArray, epsilon: float) -> FloatArray:

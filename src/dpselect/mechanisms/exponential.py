@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import as_fraction, positive_count, probability
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, one_of_several
 from dpselect.mechanisms.mechanism import Mechanism, ScaledMechanism, explained
 from dpselect.mechanisms.numbers import (
     FloatArray,
@@ -35,8 +35,8 @@ from dpselect.mechanisms.scores import (
     ScoresLike,
     checked_candidates,
     finite_scores,
+    members_of,
     native_scores,
-    public_doubles,
     score_count,
 )
 
@@ -59,10 +59,14 @@ EXPONENTIAL = Law(
 
 
 class CandidateWeights(tuple[float | Fraction, ...]):
-    """Weights, one for each candidate: doubles, or exact numbers if doubles do not hold them all."""
+    """Weights, one for each candidate: doubles, or exact numbers if doubles do not hold them all.
+
+    >>> CandidateWeights.of([0.5, 1]) == CandidateWeights.of([Fraction(1, 2), 1])
+    True
+    """
 
     @classmethod
-    def of(cls, weights: Any) -> CandidateWeights:
+    def of(cls, weights: object) -> CandidateWeights:
         """Check weights: floats are taken as the doubles they are, fractions and whole numbers of any size exactly.
 
         Raises:
@@ -71,19 +75,24 @@ class CandidateWeights(tuple[float | Fraction, ...]):
         """
         if isinstance(weights, CandidateWeights):
             return weights
-        found: list[Any]
-        try:
-            found = (public_doubles(weights, "weights", _WEIGHTS, least=0.0) + 0.0).tolist()  # no negative zero
-        except InvalidParameterError:
-            found = [*map(as_fraction, cast("list[object]", weights))] if isinstance(weights, list | tuple) else []
-            if not found or not all(each is not None and each >= 0 for each in found):
-                raise
+        members, doubles = members_of(weights, "weights", _WEIGHTS)
+        if doubles is not None and doubles.min() >= 0.0 and 0.0 < doubles.max() < math.inf:  # NaN is neither
+            return cls((doubles + 0.0).tolist())  # no negative zero
+        found = [as_fraction(each) for each in members]
+        for place, each in enumerate(found):
+            if each is None or each < 0:
+                raise InvalidParameterError("weights", one_of_several(members[place], place, len(members)), _WEIGHTS)
         if not any(found):
             raise InvalidParameterError("weights", Shown(f"<{len(found)} zeros>"), _WEIGHTS)
-        if Fraction(max(found)) > 2**8192 * Fraction(min(filter(None, found))):  # proofs/exact_sampling.md, "Pieces"
+        exact = tuple(cast("list[Fraction]", found))
+        if max(exact) > 2**8192 * min(filter(None, exact)):  # proofs/exact_sampling.md, "Pieces"
             expected = "numbers of which the largest is at most 2^8192 times the smallest one above zero"
-            raise InvalidParameterError("weights", Shown(f"<{len(found)} weights>"), expected)
-        return cls(found)
+            raise InvalidParameterError("weights", Shown(f"<{len(exact)} weights>"), expected)
+        try:
+            nearest = tuple(map(float, exact))
+        except OverflowError:
+            return cls(exact)
+        return cls(nearest if nearest == exact else exact)
 
     def __repr__(self) -> str:
         return f"<{len(self)} weights>"

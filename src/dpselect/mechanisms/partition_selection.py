@@ -137,16 +137,15 @@ class PartitionSelection(UnlistedValues):
         if whole_number(count, "count") == 0:
             return 0.0
         bits = 2 * _GUARD_BITS + _bits_below_one(self._share[1])  # so that every chance has all digits of a double
-        low, high = self.bounds(positive_count(count, "count"), bits)
+        low, high = self._bounds(positive_count(count, "count"), bits)
         return float(Fraction(low + high, 2 << bits))
 
     def count_needed(self, chance: float) -> int:
-        """At a chance that is equal to the delta of a value it is 1, as both are exactly equal."""
-        least = Fraction(probability(chance, "chance"))
+        least = Fraction(probability(chance, "chance"))  # exactly equal to the delta of a value, it needs one unit
         bits = _GUARD_BITS + sum(map(_bits_below_one, (*self._share, least)))
         return first_count(lambda count: self._enclosed(count, bits)[0] >= least)
 
-    def bounds(self, count: int, bits: int) -> tuple[int, int]:
+    def _bounds(self, count: int, bits: int) -> tuple[int, int]:
         """Whole numbers low and high with ``low/2^bits <= pi(count) <= high/2^bits``, hardly ever more than 1 apart."""
         low, high = self._enclosed(count, bits + _GUARD_BITS)
         return max(0, math.floor(low * (1 << bits))), min(1 << bits, math.ceil(high * (1 << bits)))
@@ -192,7 +191,7 @@ class PartitionSelection(UnlistedValues):
         by_count = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
         named = [np.empty(0, np.int64)]
         for count, places in zip(distinct.tolist(), by_count[: distinct.size], strict=True):
-            bounds = partial(self.bounds, max(count, 0))
+            bounds = partial(self._bounds, max(count, 0))
             named.append(places[uniform_subset(places.size, heads(bounds, places.size))])
         return np.sort(np.concatenate(named))
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.checks import boolean, finite_number, positive_count
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.numbers import FloatArray, gauss_legendre
-from dpselect.mechanisms.scores import ScoresLike, plain_points, public_doubles
+from dpselect.mechanisms.scores import ScoresLike, exact_doubles, plain_points
 
 Slope = float | None
 
@@ -122,8 +122,14 @@ def _checked(
 def _in_order(
     name: str, breakpoints: ScoresLike, numbers: ScoresLike, *, has_tail: bool
 ) -> tuple[FloatArray, FloatArray]:
-    expected = "numbers that doubles hold"
-    points, each = public_doubles(breakpoints, "breakpoints", expected), public_doubles(numbers, name, expected)
+    found: list[FloatArray] = []
+    for argument, given in (("breakpoints", breakpoints), (name, numbers)):
+        try:
+            found.append(exact_doubles(given))
+        except InvalidScoresError as refused:
+            expected = refused.expected.replace("score", "number")
+            raise InvalidParameterError(argument, refused.got, expected) from None
+    points, each = found
     if not np.all(points[1:] >= points[:-1]):
         raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
     if each.size != points.size:

@@ -19,14 +19,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.errors import (
-    InvalidCandidatesError,
-    InvalidDataError,
-    InvalidParameterError,
-    InvalidScoresError,
-    Shown,
-    one_of_several,
-)
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.numbers import FloatArray
 
 
@@ -229,16 +222,25 @@ def exact_doubles(scores: ScoresLike) -> npt.NDArray[np.float64]:
     return doubles
 
 
-def public_doubles(given: ScoresLike, name: str, expected: str, *, least: float = -math.inf) -> FloatArray:
-    """A copy of a vector of public numbers, which doubles hold and none of which is below the least."""
-    try:
-        found = exact_doubles(given).copy()
-    except InvalidScoresError as refused:
-        raise InvalidParameterError(name, refused.got, expected, refused.hint) from None
-    for place in np.flatnonzero(found < least)[:1].tolist():
-        raise InvalidParameterError(name, one_of_several(found[place].item(), place, found.size), expected)
-    found.flags.writeable = False
-    return found
+def members_of(given: Any, name: str, expected: str) -> tuple[Sequence[Any], FloatArray | None]:
+    """What is given for each candidate, one at least and none missing or masked; and a copy, if doubles hold all."""
+    members, kind = given, type(cast(object, given))
+    if not issubclass(kind, Sequence) or issubclass(kind, str | bytes):
+        try:  # in columns of Python objects pandas keeps fractions
+            found = given.to_numpy() if hasattr(given, "iloc") else given
+            is_vector = type(cast(object, found)) is np.ndarray and found.ndim == 1
+            members = found if is_vector else cast(Any, native_scores(found))
+        except InvalidScoresError as error:
+            raise InvalidParameterError(name, error.got, expected, error.hint) from None
+    if len(members) == 0:
+        raise InvalidParameterError(name, Shown(f"<{kind.__name__}>"), expected)
+    dtype = getattr(members, "dtype", None)
+    kinds = set(map(type, members)) if dtype is None else {dtype.type}
+    if kinds <= {float, np.float64, np.float32, np.float16}:
+        return members, np.array(members, dtype=np.float64)
+    whole = np.array(members) if {*map(_number_kind, kinds)} == {"i"} else np.empty(0)
+    are_small = whole.dtype.kind in "iu" and whole.min() >= -_EXACT_IN_DOUBLE and whole.max() <= _EXACT_IN_DOUBLE
+    return members, whole.astype(np.float64) if are_small else None
 
 
 def plain_values(values: ScoresLike, name: str = "values") -> npt.NDArray[np.float64]:

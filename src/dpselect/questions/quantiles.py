@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import arguments, mechanisms, summaries
-from dpselect.checks import decimal_fraction, finite_bounds
+from dpselect.checks import decimal_fraction, finite_bounds, quantile_level
 from dpselect.errors import InvalidParameterError
 from dpselect.questions import words
 from dpselect.questions.question import Columns, NumbersQuestion, Question
@@ -90,7 +90,7 @@ class Median(Between, name="median"):
             raise InvalidParameterError("continuous", True, "nothing, because there are no `bounds`")
         same = ("column", "epsilon", "step", "max_rows_per_unit", "neighbours")
         shared: dict[str, Any] = {each: getattr(self, each) for each in same}
-        lower, level = 0.0 if self.lower is None else self.lower, getattr(self, "level", 0.5)
+        lower, level = 0.0 if self.lower is None else self.lower, quantile_level(getattr(self, "level", 0.5))
         return UnboundedQuantile(**shared, lower=lower, level=level).known(columns)
 
     @cached_property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpselect import arguments, mechanisms, summaries
+from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.question import Columns, Question
 from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, counted
@@ -38,8 +40,13 @@ class Unlisted(Question):
 
     @property
     def price(self) -> dict[str, Any]:
-        """What a rule may spend, and for how many values a unit counts."""
-        return {each: getattr(self, each) for each in ("epsilon", "delta", "neighbours", "max_values_per_unit")}
+        """What a rule may spend, and for how many values a unit counts: an error if none can have so many."""
+        days = date.max.toordinal(), "the number of days in the years 1 to 9999"
+        few: dict[str, Any] = {"booleans": (2, "the number of booleans"), "dates": days}
+        at_most, what = few.get(str(self.kind), (None, ""))
+        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=at_most, at_most_what=what)
+        paid = {"epsilon": self.epsilon, "delta": self.delta, "neighbours": self.neighbours}
+        return {**paid, "max_values_per_unit": most}
 
     def stated_of(self, proof: str, arguments: dict[str, Any], **more: Any) -> Planned:
         """The contents of the certificate, except the answer.

@@ -226,8 +226,8 @@ def _sheet(file: File) -> Generator[tuple[dict[str, int], Iterator[Row]]]:
             hint = f"It has {len(meant)} sheets that are visible. Declare the name of one: `sheet='NAME'`."
             raise InvalidDataError("source", file.shown, "a workbook with one sheet, or the name of one", hint)
         rows = _rows_of(book, meant[0])
-        header = next((row for at, row in rows if at == number), dict[int, Any]())
-        yield _names(header, file.shown, number), (row for _, row in rows)
+        at, header = next((row for row in rows if row[0] >= number), (0, dict[int, Any]()))
+        yield _names(header if at == number else {}, file.shown, number), (row for _, row in rows)
 
 
 def _names(header: Row, shown: Shown, number: int) -> dict[str, int]:

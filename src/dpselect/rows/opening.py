@@ -156,7 +156,8 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         if named is None:
             # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
             near = did_you_mean(column, [each.name for each in held.columns])
-            expected = f"the name of a column of the table, which has {len(held.columns)}"
+            are = "is 1" if len(held.columns) == 1 else f"are {len(held.columns)}"
+            expected = f"the name of one of the columns, of which there {are}"
             raise InvalidCandidatesError("column", typed(column), expected, near)
         is_untyped = named.holds is Holds.ANYTHING
         if not is_untyped and not candidate_kinds(named):

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, cast
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
@@ -96,7 +97,10 @@ def sum_of_scores(scores: Any, *, rows: int, steps: int) -> int:
     """The sum of a number for each row, clipped to 0 and 1, in whole parts of ``1 / steps``."""
     if not _is_one_for_each(scores, rows):
         raise ValueError
-    found = doubles(scores)
+    if isinstance(scores, np.ndarray) and scores.dtype.kind in "biuf":
+        found = np.asarray(ma.filled(scores.astype(np.float64), np.nan))
+    else:
+        found = doubles(cast("Sequence[object]", scores))
     return int(np.rint(np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0) * steps).sum())
 
 

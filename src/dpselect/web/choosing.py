@@ -162,11 +162,11 @@ def plan(pages: Pages, typed: Typed, question: str) -> Response:
 def confirm(pages: Pages, typed: Typed, question: str) -> Response:
     """Go on to the confirmation, under an id of its own; or the form again with what is wrong."""
     form = _form(pages, question, typed)
-    form.plan()
+    form.plan(if_missing=True)
     for name in form.missing:
         form.errors.setdefault(name, "This is needed.")
     if form.errors:
-        return pages.shown("ask.html", status=422, form=form, plan=None)
+        return pages.shown("ask.html", status=422, form=form, plan=form.plan())
     form.site.people = form.text("people") or form.site.people
     return RedirectResponse(f"/release/{pages.confirm(form).id}", 303)
 

@@ -142,8 +142,9 @@ class Filled:
             said = getattr(error, "name", "")
             name = said if any(each.name == said for each in self.fields) else otherwise
             if name and str(error).startswith(f"{name}=None:") and not self.text(name):
-                self.missing.append(name)  # the library has a default for it, which does not fit this table
-            else:
+                if name not in self.missing:  # the library has a default for it, which does not fit this table
+                    self.missing.append(name)
+            elif name or not self.missing:  # what is wrong with the whole may be that something is missing
                 self.errors.setdefault(name, error_in_words(error))
 
     def read_each(self, fields: Sequence[Field]) -> None:
@@ -209,16 +210,19 @@ class Form(Filled):
             form.errors[""] = "Another table was chosen meanwhile, in another window. Choose this one again."
         return form
 
-    def plan(self) -> Forecast | None:
-        """What an answer would cost and how accurate it would be; None, perhaps with errors, if none can be planned."""
-        if self.epsilon is not None and not self.errors and not self.missing:
+    def plan(self, *, if_missing: bool = False) -> Forecast | None:
+        """What an answer would cost and how accurate it would be; None, perhaps with errors, if none can be planned.
+
+        With `if_missing` it is tried although something is missing, to find what else is wrong.
+        """
+        if self.epsilon is not None and not self.errors and (if_missing or not self.missing):
             with self.noting():
                 return self.reply(self.site.dry())
         return None
 
     def reply(self, data: Any, **more: Any) -> Any:
         """The reply of a `Dataset` or `DryRun`."""
-        given = {"column": None, **self.arguments, "epsilon": self.epsilon, **more}
+        given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": self.epsilon, **more}
         return reply(data, self.about.name, given)
 
 

@@ -131,7 +131,8 @@ class Site:
             return ""
         place = source if self.folder is None else os.path.join(self.folder.path, source)
         found = [place] if os.path.exists(place) else sorted(glob.glob(place, recursive=True))
-        paths = [inside for each in found for inside in (each, *sorted(map(str, Path(each).rglob("*"))))]
+        below = [path for each in found for path in (each, *sorted(map(str, Path(each).rglob("*"))))]
+        paths = [path for path in below if os.path.isfile(path)]
         return "|".join([*map(_written, paths[:10_000]), str(len(paths))])  # of more, only the number
 
     def _remembered(self, key: str, make: Callable[[], Any]) -> Any:
