@@ -104,8 +104,8 @@ class _Written:
             found = list(map(str, found))
         dotted = (member for member in found if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
         if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
-            hint = "A range is of whole numbers and stands alone. List dates, decimals and other values, or put them in"
-            raise self.refused(hint=f"{hint} a @file. If two dots are part of a text: {as_text}.")
+            hint = "A range is of whole numbers and stands alone. List dates, decimals and other values, or"
+            raise self.refused(hint=f"{hint} @file with one per line. If two dots are part of a text: {as_text}.")
         self.several(found)
         if kind is None:
             kind = known or (kind_of(found, _NUMBERS) if fitting else kind_of(found))
@@ -191,7 +191,7 @@ class _Written:
             rows = [_separated(line) or line.split(",") for line in lines]  # a quote that is not closed is part of it
             if any(len(row) > 1 for row in rows):
                 expected = "one on each line, or all separated by commas on a single line; not both"
-                hint = "A value with a comma stands in double quotes."
+                hint = "A value with a comma, or with quotes that are doubled, stands in double quotes."
                 raise self.refused(expected, hint, got=f"<{len(lines)} lines>")
             listed = [row[0] for row in rows]
         if not listed or not all(member.strip() for member in listed):

@@ -61,7 +61,9 @@ def test_a_public_list_is_fetched() -> None:
     codes = spark_frame(pa.table({"a.b": ["x", "y", "x"], "n": [3, 1, 2]}))
     assert sorted(dps.candidates_from(codes, column="a.b")) == ["x", "y"]
     assert sorted(dps.candidates_from(codes, column="n")) == [1, 2, 3]
-    with pytest.raises(dps.SelectionError, match="column='m': expected the name of one of the columns, of which there are 2"):
+    with pytest.raises(
+        dps.SelectionError, match="column='m': expected the name of one of the columns, of which there are 2"
+    ):
         dps.candidates_from(codes, column="m")
 
 

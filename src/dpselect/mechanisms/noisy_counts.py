@@ -193,7 +193,8 @@ def order_noise(
     )
     # Of Gumbel noise, and of exponential noise, of this scale.
     of_one = math.pi / math.sqrt(6.0) if isinstance(plan.mechanism, ExponentialMechanism) else 1.0
-    moved, noise = relation.changed(most, n), None
+    moved = relation.changed(most, n)
+    noise = None
     if delta_below_one(delta):
         noise = _if_possible(DiscreteGaussianMechanism, epsilon=epsilon, delta=delta, squared_sensitivity=moved)
     return OrderNoise(

@@ -384,7 +384,7 @@ def _divided(
 
 def _largest(accepts: Callable[[float], bool]) -> float:
     """The largest factor that is accepted, as all smaller ones are, within a millionth of it; 0 if none is."""
-    powers = range(-20 << 20, 20 << 20)  # of two, in parts of a 2^20th
+    powers = range(-20 << 20, 20 << 20)  # of two, in parts of a 2^20th; the middle, which is tried first, is 0
     first = bisect_left(powers, True, key=lambda power: not accepts(2.0 ** (power / 2**20)))
     return 2.0 ** (powers[first - 1] / 2**20) if first else 0.0
 
