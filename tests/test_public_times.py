@@ -18,8 +18,8 @@ from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import requests, store
 from dpselect.privacy import Times
-from dpselect.session import paying
-from dpselect.session.paying import public_time
+from dpselect.session import answering
+from dpselect.session.answering import public_time
 from tests.ledger.hashes import canonical, digest
 from tests.watched import before_reading
 
@@ -42,7 +42,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(datetime(2026, 11, 21, 13, 30, 5, 123_000, tzinfo=UTC))
-    for module in (paying, requests, store):
+    for module in (answering, requests, store):
         monkeypatch.setattr(module, "datetime", clock)
     return clock
 

@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from dpselect.privacy import ROWS as ROWS
     from dpselect.privacy import Neighbours as Neighbours
     from dpselect.rows.opening import candidates_from as candidates_from
+    from dpselect.session.answering import Forecast as Forecast
     from dpselect.session.check import check as check
     from dpselect.session.dataset import Dataset as Dataset
     from dpselect.session.dataset import DryRun as DryRun
-    from dpselect.session.paying import Forecast as Forecast
 else:
     __getattr__, __dir__, __all__ = on_use(__name__, __file__, "sklearn")
     __all__ += ["__version__"]

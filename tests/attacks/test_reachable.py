@@ -19,7 +19,7 @@ import dpselect as dps
 from dpselect import SelectionError
 from dpselect.errors import InvalidDataError
 from dpselect.rows.columns import TranslatedErrors
-from dpselect.session import paying
+from dpselect.session import answering
 from tests.attacks.reachable import reachable
 from tests.rows import engines
 from tests.rows.tables import opened
@@ -182,5 +182,5 @@ def test_this_attack_finds_variables_of_frames() -> None:
 
 
 def test_no_repr_of_what_is_about_to_be_released_shows_it() -> None:
-    draft: Any = paying._Draft(asked=None, found=[[SECRET]], undrawn=None, certificate="")  # type: ignore[arg-type]
+    draft: Any = answering._Draft(asked=None, found=[[SECRET]], undrawn=None, certificate="")  # type: ignore[arg-type]
     assert SECRET not in repr(draft)

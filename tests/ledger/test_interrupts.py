@@ -20,7 +20,7 @@ from tests.rows.tables import write_csv
 from tests.slow import SLOW
 
 ROOT = Path(dps.__file__).parent
-_WATCHED = tuple(str(ROOT / each) for each in ("ledger", "session/paying.py"))
+_WATCHED = tuple(str(ROOT / each) for each in ("ledger", "session/answering.py"))
 
 
 class Interrupt:

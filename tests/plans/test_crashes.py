@@ -11,7 +11,7 @@ import pytest
 import dpselect as dps
 from dpselect.ledger import store
 from dpselect.questions.query import Query
-from dpselect.session import paying
+from dpselect.session import answering
 from tests.ledger.remembered import forget
 from tests.plans.test_plan import folder, left  # noqa: F401 - a fixture
 from tests.slow import SLOW
@@ -123,8 +123,8 @@ def test_what_was_charged_on_another_day_is_not_charged_again(
     ledger.open_account("days", epsilon=2.0, unit="who")
     assert not steps.run(planned(folder, "days"), ends_at=1 + 10)
     spent = ledger.remaining("days")
-    real = paying.public_time
-    monkeypatch.setattr(paying, "public_time", lambda moment, times: real(moment, times).replace(year=2031))
+    real = answering.public_time
+    monkeypatch.setattr(answering, "public_time", lambda moment, times: real(moment, times).replace(year=2031))
     answers = planned(folder, "days").run()
     assert ledger.remaining("days") == spent
     assert all(each.time.year < 2031 for each in answers.values())

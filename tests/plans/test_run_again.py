@@ -12,17 +12,17 @@ import pytest
 import dpselect as dps
 from dpselect.errors import AnswerLostError, ChargeRefusedError, InvalidAccountError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
-from dpselect.session import paying
+from dpselect.session import answering
 from tests.plans.test_plan import edited, folder, left  # noqa: F401 - a fixture
 from tests.rows.tables import write_csv
 
 
 def test_stored_answers_say_from_when_they_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, real = dps.Plan.from_toml(folder / "plan.toml"), paying.public_time
+    plan, real = dps.Plan.from_toml(folder / "plan.toml"), answering.public_time
     assert "Answered before" not in str(plan.forecast())
-    monkeypatch.setattr(paying, "public_time", lambda moment, times: real(moment, times).replace(year=2025))
+    monkeypatch.setattr(answering, "public_time", lambda moment, times: real(moment, times).replace(year=2025))
     first = plan.run()
-    monkeypatch.setattr(paying, "public_time", real)
+    monkeypatch.setattr(answering, "public_time", real)
     assert "Answered before" not in str(first)
     assert "Answered before" not in first.report()
     write_csv(folder / "people.csv", [b"1,2,A"], header=b"who,age,town\n")

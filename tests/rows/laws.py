@@ -26,8 +26,8 @@ from dpselect.questions.values import TopUnknown, Values
 from dpselect.rows.columns import Column
 from dpselect.rows.statements import Lookup
 from dpselect.rows.table import Rows
+from dpselect.session.answering import TableQuestion, gathered
 from dpselect.session.asking import PlainQuestions
-from dpselect.session.paying import TableQuestion, gathered
 from dpselect.summaries import (
     CandidateKind,
     CandidateTotals,

@@ -14,8 +14,8 @@ import dpselect as dps
 from dpselect.rows import duckdb as engine
 from dpselect.rows.statements import Statement
 from dpselect.rows.table import Rows
+from dpselect.session.answering import TableQuestion, gathered
 from dpselect.session.dataset import seen
-from dpselect.session.paying import TableQuestion, gathered
 from tests.rows.engines import PLACERS
 from tests.rows.laws import Questions
 from tests.rows.table_questions import BY_CITY, BY_PAGE, NAMES, QUESTIONS, ROWS

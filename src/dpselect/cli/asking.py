@@ -25,8 +25,8 @@ from dpselect.questions.words import as_text
 if TYPE_CHECKING:
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
+    from dpselect.session.answering import Forecast
     from dpselect.session.asking import Asking
-    from dpselect.session.paying import Forecast
 
 _NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 

@@ -38,7 +38,7 @@ from dpselect.questions.wording import (
     text_table,
 )
 from dpselect.questions.words import as_text
-from dpselect.session.paying import Forecast
+from dpselect.session.answering import Forecast
 
 Of = TypeVar("Of", covariant=True)
 

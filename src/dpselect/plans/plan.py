@@ -28,9 +28,9 @@ from dpselect.plans.answers import Answers, PlanForecast, new_folder
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
 from dpselect.questions.wording import rounded_up
 from dpselect.questions.words import Planned, as_text
+from dpselect.session.answering import Forecast, Spending, TableQuestion
 from dpselect.session.asking import PlainQuestions, planner, rows_of
 from dpselect.session.dataset import ASK, Dataset, DryRun, arguments_of, check_described, check_keys, planned_by
-from dpselect.session.paying import Forecast, Spending, TableQuestion
 
 BUDGET_KEYS = ("share", "epsilon", "within")
 """At most one of them says which part of the budget a question gets."""

@@ -1,4 +1,4 @@
-"""How a question is asked of a table: by a method made from what it declares. `paying` answers it.
+"""How a question is asked of a table: by a method made from what it declares. `answering` does the rest.
 
 `asking.pyi` states the methods for type checkers and editors; ``make readme`` writes it.
 """
@@ -18,7 +18,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.query import Query
 from dpselect.questions.question import BY_NAME, Question
 from dpselect.rows.table import Rows
-from dpselect.session.paying import TableQuestion
+from dpselect.session.answering import TableQuestion
 from dpselect.summaries import PublicGroups
 
 

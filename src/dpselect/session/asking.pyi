@@ -10,7 +10,7 @@ from dpselect.certificates.release import Release
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import Question
 from dpselect.rows.table import Rows
-from dpselect.session.paying import TableQuestion
+from dpselect.session.answering import TableQuestion
 from dpselect.summaries import PublicGroups
 
 class Asking:

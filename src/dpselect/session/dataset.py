@@ -20,8 +20,8 @@ from dpselect.questions.wording import html_table
 from dpselect.rows.files import paths_of
 from dpselect.rows.opening import identity_of, open_table
 from dpselect.rows.table import Rows
+from dpselect.session.answering import Forecast, Spending, TableQuestion
 from dpselect.session.asking import Asking, PlainQuestions, planner
-from dpselect.session.paying import Forecast, Spending, TableQuestion
 
 if TYPE_CHECKING:
     from dpselect.ledger import Ledger

@@ -25,7 +25,7 @@ from dpselect.questions.query import Query
 from dpselect.questions.selection import BestFeatures
 from dpselect.recipes import DecisionTree, GrownTree
 from dpselect.rows.scan import Source
-from dpselect.session.paying import Spending, TableQuestion
+from dpselect.session.answering import Spending, TableQuestion
 from dpselect.sklearn import reading
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 

@@ -27,9 +27,9 @@ from dpselect.questions.question import QUESTIONS, Question
 from dpselect.questions.wording import bound_shown, rounded_up
 from dpselect.questions.words import as_text, counted
 from dpselect.rows.columns import Holds
+from dpselect.session.answering import Forecast
 from dpselect.session.asking import rows_of
 from dpselect.session.dataset import reply
-from dpselect.session.paying import Forecast
 from dpselect.summaries import CandidateKind
 from dpselect.web.site import Site
 

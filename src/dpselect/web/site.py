@@ -18,8 +18,8 @@ from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
 from dpselect.rows.columns import Column
 from dpselect.rows.files import named_kind
 from dpselect.rows.opening import open_table
+from dpselect.session.answering import Spending
 from dpselect.session.dataset import Dataset, DryRun
-from dpselect.session.paying import Spending
 
 
 class Folder:
