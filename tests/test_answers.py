@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpselect.privacy import as_text
+from dpselect.questions.records import counted
 from dpselect.questions.wording import (
     bound_shown,
     condition,
@@ -19,7 +21,6 @@ from dpselect.questions.wording import (
     html_table,
     rounded_up,
 )
-from dpselect.questions.words import as_text, counted
 from tests.question_words import TASKS
 
 

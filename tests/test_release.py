@@ -15,7 +15,7 @@ import pytest
 import dpselect as dps
 from dpselect import Neighbours, Release
 from dpselect.accounting import PureEvent
-from dpselect.questions.words import NoisyUnits
+from dpselect.questions.records import NoisyUnits
 from tests.question_words import provenance
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))

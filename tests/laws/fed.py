@@ -32,8 +32,8 @@ from dpselect.mechanisms import (
     UnboundedQuantileMechanism,
 )
 from dpselect.questions.query import Query
+from dpselect.questions.records import Drawn
 from dpselect.questions.values import TopUnknown, Values
-from dpselect.questions.words import Drawn
 from dpselect.summaries import NameCounts
 from tests.reference import (
     discrete_gaussian,

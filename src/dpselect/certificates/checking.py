@@ -23,7 +23,7 @@ from dpselect.errors import InvalidCertificateError, InvalidParameterError, Sele
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
 from dpselect.questions.query import Query
-from dpselect.questions.words import CERTIFICATE, Drawn, NoisyUnits, Words, is_noisy_count
+from dpselect.questions.records import CERTIFICATE, Drawn, NoisyUnits, Words, is_noisy_count
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.scans import MOST_GROUPS
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.events import encode
 from dpselect.errors import InvalidParameterError, Shown, wrong
+from dpselect.privacy import as_text
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.words import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words, as_text
+from dpselect.questions.records import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -44,7 +45,7 @@ class Release(wording.Worded, Generic[Answer]):
     """One private answer and everything needed to judge its guarantee.
 
     Its cost, its error bound, the question and the sentences about it are what forecasts have, too: see
-    `dpselect.questions.words.Planned` and `dpselect.questions.wording.Worded`.
+    `dpselect.questions.records.Planned` and `dpselect.questions.wording.Worded`.
 
     Attributes:
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for

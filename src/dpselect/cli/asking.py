@@ -17,10 +17,9 @@ from dpselect.cli.commands import Command, Part, Parts, Table, of_function, opti
 from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format, declared
-from dpselect.privacy import Neighbours, Times
+from dpselect.privacy import Neighbours, Times, as_text
 from dpselect.questions.question import BY_NAME, Question
 from dpselect.questions.wording import LOUD, TO_COUNT_UNITS, text_table
-from dpselect.questions.words import as_text
 
 if TYPE_CHECKING:
     from dpselect.certificates.release import Release

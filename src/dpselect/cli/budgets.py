@@ -86,8 +86,9 @@ def plan(
 
 def _planned(plan: Mapping[str, Any]) -> Iterator[str]:
     """A table of the errors, what to choose, the epsilons of wanted errors, and what the table does not say."""
+    from dpselect.privacy import as_text
+    from dpselect.questions.records import counted
     from dpselect.questions.wording import rounded_up, text_table
-    from dpselect.questions.words import as_text, counted
 
     def shown(number: float | None) -> str:
         return "inf" if number is None else rounded_up(number)

@@ -25,7 +25,7 @@ from dpselect.charts import svg_without_title
 from dpselect.checks import fraction_up
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger.accounts import Account, as_written, epsilon_left, left_shown
-from dpselect.privacy import Guarantee
+from dpselect.privacy import Guarantee, as_text
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
 from dpselect.questions.wording import (
@@ -37,7 +37,6 @@ from dpselect.questions.wording import (
     scope,
     text_table,
 )
-from dpselect.questions.words import as_text
 from dpselect.session.answering import Forecast
 
 Of = TypeVar("Of", covariant=True)

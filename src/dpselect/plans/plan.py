@@ -25,9 +25,9 @@ from dpselect.errors import InvalidParameterError, RequestReusedError, Shown, ty
 from dpselect.formats import WORDS, Format
 from dpselect.ledger import Ledger
 from dpselect.plans.answers import Answers, PlanForecast, new_folder
-from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
+from dpselect.privacy import EachRow, Neighbours, as_text, neighbouring_relation
+from dpselect.questions.records import Planned
 from dpselect.questions.wording import rounded_up
-from dpselect.questions.words import Planned, as_text
 from dpselect.session.answering import Forecast, Spending, TableQuestion
 from dpselect.session.asking import PlainQuestions, planner, rows_of
 from dpselect.session.dataset import ASK, Dataset, DryRun, arguments_of, check_described, check_keys, planned_by

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import delta_below_one, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.questions import words
+from dpselect.privacy import as_text
+from dpselect.questions import records
 from dpselect.questions.question import Columns, ListQuestion, NumbersQuestion, Question, check_useful, units_noise
 from dpselect.questions.wording import condition
 from dpselect.summaries.scans import MOST_VALUES
@@ -32,30 +33,30 @@ class NoisyCounts(Question):
     bounds_value: ClassVar[bool] = True
     near: ClassVar[str] = "each released count is within {bound} of the truth"
 
-    def stated_of_all(self, moved: float, *proofs: str, is_once: bool = True, **more: Any) -> words.Planned:
+    def stated_of_all(self, moved: float, *proofs: str, is_once: bool = True, **more: Any) -> records.Planned:
         """The contents of the certificate; the error is the largest distance of any count from the truth, in units.
 
         If each unit counts at most once, the sum of the noisy counts is a noisy number of units, at no cost.
         """
         noise, n = self.mechanism, more["candidates"]["count"]
-        usable = words.NoisyUnits(within=noise.total_error_bound(n, words.CONFIDENCE)) if is_once else None
-        bound = float(noise.error_bound(words.CONFIDENCE, size=n))
+        usable = records.NoisyUnits(within=noise.total_error_bound(n, records.CONFIDENCE)) if is_once else None
+        bound = float(noise.error_bound(records.CONFIDENCE, size=n))
         return self.stated(moved, *proofs, error_bound=bound, usable=usable, **more)
 
-    def drawn(self, counts: NDArray[int64]) -> words.Drawn:
+    def drawn(self, counts: NDArray[int64]) -> records.Drawn:
         noisy = self.mechanism.draw_many(counts)
-        units = None if self.terms.usable is None else [words.released_count(sum(noisy.tolist()))]
-        return words.Drawn(self.answer(noisy), units)
+        units = None if self.terms.usable is None else [records.released_count(sum(noisy.tolist()))]
+        return records.Drawn(self.answer(noisy), units)
 
     def answer(self, noisy: NDArray[int64]) -> list[Any]:
         """What is released of the noisy numbers."""
-        return [*map(words.released_count, noisy.tolist())]
+        return [*map(records.released_count, noisy.tolist())]
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
         """One for each, and `units` is their sum, or less if one is 0, which may stand for a negative number."""
-        if len(values) != self.terms.candidates["count"] or not all(map(words.is_noisy_count, values)):
+        if len(values) != self.terms.candidates["count"] or not all(map(records.is_noisy_count, values)):
             return False
-        most = words.released_count(sum(values))
+        most = records.released_count(sum(values))
         return units is None or (units == most if all(values) else units <= most)
 
 
@@ -117,7 +118,7 @@ class Count(NoisyCounts, name="count"):
         return units_noise(self.epsilon, 1, self.neighbours)
 
     @cached_property
-    def terms(self) -> words.Planned:
+    def terms(self) -> records.Planned:
         arguments: dict[str, Any] = {}
         if (between := self.scan.between) is not None:
             arguments = {"between": [*between]}
@@ -128,26 +129,26 @@ class Count(NoisyCounts, name="count"):
             1.0,
             "proofs/counting.md",
             "proofs/geometric_mechanism.md",
-            error_bound=float(self.mechanism.error_bound(words.CONFIDENCE)),
+            error_bound=float(self.mechanism.error_bound(records.CONFIDENCE)),
             arguments=arguments,
         )
 
-    def released(self, summary: int, /) -> words.Drawn:
-        return words.Drawn(self.mechanism.draw(summary))
+    def released(self, summary: int, /) -> records.Drawn:
+        return records.Drawn(self.mechanism.draw(summary))
 
     @classmethod
-    def origin(cls, release: words.Planned) -> str:
+    def origin(cls, release: records.Planned) -> str:
         return f"counting units ({release.unit}){cls.counting(release)}"
 
     @classmethod
-    def counting(cls, release: words.Planned) -> str:
+    def counting(cls, release: records.Planned) -> str:
         """The condition that they meet."""
         asked = release.question
         held = {"column": release.column, "values": asked.get("candidates"), "between": asked.get("between")}
         return f" where {condition(held)}" if "column" in asked else ""
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return all(map(words.is_noisy_count, values))
+        return all(map(records.is_noisy_count, values))
 
 
 class Histogram(NoisyCounts, ListQuestion, name="histogram"):
@@ -218,11 +219,11 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
         if not (failing := delta_below_one(self.delta)):
             return geometric
         gaussian = mechanisms.DiscreteGaussianMechanism(**price, delta=failing, squared_sensitivity=moved)
-        bounds = [each.error_bound(words.CONFIDENCE, size=n) for each in (geometric, gaussian)]
+        bounds = [each.error_bound(records.CONFIDENCE, size=n) for each in (geometric, gaussian)]
         return gaussian if bounds[1] < bounds[0] else geometric
 
     @cached_property
-    def terms(self) -> words.Planned:
+    def terms(self) -> records.Planned:
         """The sensitivity is the largest total change of all counts; for Gaussian noise the root of that of squares."""
         mechanism, most = self.mechanism, self.max_values_per_unit
         is_gaussian = isinstance(mechanism, mechanisms.DiscreteGaussianMechanism)
@@ -236,16 +237,16 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
             is_once=most == 1,
         )
 
-    def released(self, summary: summaries.CandidateTotals, /) -> words.Drawn:
+    def released(self, summary: summaries.CandidateTotals, /) -> records.Drawn:
         return self.drawn(summary.totals)
 
     @classmethod
-    def keys(cls, release: words.Planned, count: int) -> Iterable[Any]:
+    def keys(cls, release: records.Planned, count: int) -> Iterable[Any]:
         return summaries.members(release.question["candidates"])
 
     @classmethod
-    def origin(cls, release: words.Planned) -> str:
-        said = f"for each of {words.counted(release.candidates['count'], 'candidate')} given by the caller"
+    def origin(cls, release: records.Planned) -> str:
+        said = f"for each of {records.counted(release.candidates['count'], 'candidate')} given by the caller"
         if "noise" not in release.arguments:
             return said
         if release.arguments["noise"] == "gaussian":
@@ -282,17 +283,17 @@ class InBins(NoisyCounts, NumbersQuestion):
         return noise
 
     @cached_property
-    def terms(self) -> words.Planned:
+    def terms(self) -> records.Planned:
         about: dict[str, Any] = {"candidates": self.bins.description(), "arguments": {"max_rows_per_unit": 1}}
         return self.stated_of_all(1.0, "proofs/noisy_histograms.md", **about)
 
-    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> records.Drawn:
         return self.drawn(self.bins.tally(self.values(summary)))
 
     @classmethod
-    def keys(cls, release: words.Planned, count: int) -> Iterable[str]:
+    def keys(cls, release: records.Planned, count: int) -> Iterable[str]:
         """Where each bin begins and ends, as it was given, or with the digits that tell them apart."""
-        about, edges = release.candidates, [*map(words.as_text, release.candidates.get("edges", ()))]
+        about, edges = release.candidates, [*map(as_text, release.candidates.get("edges", ()))]
         if not edges:
             lower, width = about["lower"], about["upper"] / count - about["lower"] / count
             digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
@@ -301,8 +302,8 @@ class InBins(NoisyCounts, NumbersQuestion):
         return [f"{begin} to {end}" for begin, end in pairwise(edges)]
 
     @classmethod
-    def among(cls, release: words.Planned) -> str:
-        return words.counted(release.candidates["count"], "bin")
+    def among(cls, release: records.Planned) -> str:
+        return records.counted(release.candidates["count"], "bin")
 
 
 class Density(InBins, name="density"):
@@ -353,7 +354,7 @@ class Density(InBins, name="density"):
         if abs(total - 1.0) > 1e-9 or not units:
             return abs(total - 1.0) <= 1e-9 and (units is None or min(values) == max(values))
         halves = [2 * each * units for each in values]
-        return units == words.LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
+        return units == records.LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
 
 
 class BinnedCounts(InBins, name="histogram_of_bins"):

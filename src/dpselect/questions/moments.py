@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import finite_bounds, fraction_up
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.questions import words
+from dpselect.privacy import as_text
+from dpselect.questions import records
 from dpselect.questions.question import Columns, NumbersQuestion
 from dpselect.questions.wording import rounded_up
 
@@ -100,25 +101,25 @@ class Moment(NumbersQuestion):
 
     def units_by(self, noisy: list[int]) -> int:
         """The number of units by noisy sums, rounded down; at least 0."""
-        return words.released_count(sum(noisy) // self.whole)
+        return records.released_count(sum(noisy) // self.whole)
 
     @abstractmethod
     def moment(self, noisy: list[int]) -> float:
         """The moment by noisy sums."""
 
     @cached_property
-    def terms(self) -> words.Planned:
+    def terms(self) -> records.Planned:
         """The bound is that of the mean, or of the variance up to a smaller term, times the released number of units.
 
         Proof: ``proofs/moments.md``, claims 4 to 6.
         """
         noise, sums = self.mechanism, self.degree + 1
-        units_within = -(-noise.total_error_bound(sums, words.CONFIDENCE) // self.whole)
+        units_within = -(-noise.total_error_bound(sums, records.CONFIDENCE) // self.whole)
         if not units_within <= 2**53:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful answer")
-        within: int | Fraction = noise.error_bound(words.CONFIDENCE, size=sums)
+        within: int | Fraction = noise.error_bound(records.CONFIDENCE, size=sums)
         if self.degree == 1:
-            exponent = Fraction(-math.log1p(-words.CONFIDENCE) * (1.0 + 1e-12))
+            exponent = Fraction(-math.log1p(-records.CONFIDENCE) * (1.0 + 1e-12))
             within = min(within, exponent * noise.sensitivity / Fraction(noise.epsilon) + 1)
         return self.stated(
             fraction_up(noise.sensitivity * self.grid.step**self.degree),
@@ -127,16 +128,16 @@ class Moment(NumbersQuestion):
             candidates=self.domain.description(),
             error_bound=fraction_up(Fraction(within) * self.width**self.degree / self.whole),
             arguments={"max_rows_per_unit": 1},
-            usable=words.NoisyUnits(within=units_within),
+            usable=records.NoisyUnits(within=units_within),
         )
 
-    def released(self, summary: summaries.UnitValues, /) -> words.Drawn:
+    def released(self, summary: summaries.UnitValues, /) -> records.Drawn:
         # All sums together cost epsilon, because the noise is made for all.
         noisy = [self.mechanism.draw(each) for each in self.exact(self.values(summary))]
-        return words.Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
+        return records.Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
 
     @classmethod
-    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
+    def value_bound(cls, release: records.Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claims 5 and 6."""
         if units is None or release.error_bound is None:
             return None
@@ -148,7 +149,7 @@ class Moment(NumbersQuestion):
         return min(most, _up(linear if is_mean else linear + 2.25 * (linear / width) ** 2))
 
     @classmethod
-    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
+    def possible_values(cls, release: records.Planned) -> tuple[float, float]:
         """A mean within the bounds; a variance up to that of two halves at either."""
         lower, upper = release.candidates["lower"], release.candidates["upper"]
         return (lower, upper) if cls.degree == 1 else (0.0, (upper - lower) ** 2 / 4.0)
@@ -157,14 +158,14 @@ class Moment(NumbersQuestion):
         """As far as doubles can tell."""
         low, high = self.possible_values(self.terms)
         most = high if self.degree == 1 else high * (1.0 + 1e-9)
-        return all(words.is_number(each) and low <= each <= most for each in values)
+        return all(records.is_number(each) and low <= each <= most for each in values)
 
     @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
+    def within(cls, release: records.Planned, bound: float) -> str:
         """How far it may be from the true one: by the released number n of units, or by a formula with n."""
         units, value = release.units_in(), getattr(release, "value", None)  # of what is only planned there is no value
         known = cls.value_bound(release, units, value) if isinstance(units, int) else None
-        what, step = cls.measure.partition(" of ")[0], words.as_text(release.candidates["step"])
+        what, step = cls.measure.partition(" of ")[0], as_text(release.candidates["step"])
         of, within, n = cls.root_of, f"{rounded_up(bound)} / n", ", n the released number of units"
         if cls.degree == 2:
             within += f" + ({rounded_up(1.5 * bound / _width(release))} / n)^2"
@@ -260,21 +261,21 @@ class Std(Variance, name="std"):
         return math.sqrt(super().moment(noisy))
 
     @classmethod
-    def possible_values(cls, release: words.Planned) -> tuple[float, float]:
+    def possible_values(cls, release: records.Planned) -> tuple[float, float]:
         return 0.0, _width(release) / 2.0
 
     @classmethod
-    def value_bound(cls, release: words.Planned, units: int | None, value: Any) -> float | None:
+    def value_bound(cls, release: records.Planned, units: int | None, value: Any) -> float | None:
         """Proof: ``proofs/moments.md``, claim 7."""
         of_square = super().value_bound(release, units, value)
-        if of_square is None or not words.is_number(value):
+        if of_square is None or not records.is_number(value):
             return None
         least = max(0.0, value**2 - of_square)
         below = value if not least else of_square / (value + math.sqrt(least))
         return _up(max(below, math.sqrt(value**2 + of_square) - value))
 
 
-def _width(release: words.Planned) -> float:
+def _width(release: records.Planned) -> float:
     return release.candidates["upper"] - release.candidates["lower"]
 
 

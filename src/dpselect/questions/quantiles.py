@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import decimal_fraction, finite_bounds, quantile_level
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import words
+from dpselect.privacy import as_text
+from dpselect.questions import records
 from dpselect.questions.question import Columns, NumbersQuestion, Question
 
 _SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
@@ -47,7 +48,7 @@ class Between(NumbersQuestion):
         return replace(self, step=step)
 
     @classmethod
-    def among(cls, release: words.Planned) -> str:
+    def among(cls, release: records.Planned) -> str:
         count, what = release.candidates.get("count"), release.candidates.get("kind", "numbers")
         return super().among(release) if count is None else f"the {count:,} {what}"
 
@@ -99,7 +100,7 @@ class Median(Between, name="median"):
         return mechanisms.QuantileMechanism(level=getattr(self, "level", 0.5), **self.priced, **self.domain.arguments)
 
     @cached_property
-    def terms(self) -> words.Planned:
+    def terms(self) -> records.Planned:
         """The error is in ranks. Without a grid it has no bound for all data.
 
         If two values are close together, the interval between them has little probability, however good its rank; so
@@ -109,7 +110,7 @@ class Median(Between, name="median"):
         if grid is not None:  # it is the exponential mechanism among its points, the best of which has a score of 0
             moved: dict[str, Any] = {"sensitivity": drawn.sensitivity, "monotonic": drawn.monotonic}
             same = mechanisms.ExponentialMechanism(epsilon=drawn.epsilon, **moved)
-            within = same.error_bound(grid.count, confidence=words.CONFIDENCE)
+            within = same.error_bound(grid.count, confidence=records.CONFIDENCE)
         return self.stated(
             drawn.sensitivity,
             "proofs/unit_values.md",
@@ -121,10 +122,10 @@ class Median(Between, name="median"):
         )
 
     @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
+    def within(cls, release: records.Planned, bound: float) -> str:
         step = release.candidates["step"]
         days = f" day{'s' * (step != 1)}" if "kind" in release.candidates else ""
-        return f"{_near_quantile(release, bound)}, values rounded to steps of {words.as_text(step)}{days}"
+        return f"{_near_quantile(release, bound)}, values rounded to steps of {as_text(step)}{days}"
 
 
 class Quantile(Median, name="quantile"):
@@ -189,7 +190,7 @@ class Quantiles(Between, name="quantiles"):
         return mechanisms.QuantilesMechanism(levels=levels, method=self.method, **self.priced, **self.domain.arguments)
 
     @cached_property
-    def terms(self) -> words.Planned:
+    def terms(self) -> records.Planned:
         drawn, is_joint = self.mechanism, self.mechanism.method == "joint"
         about: dict[str, Any] = {"levels": [*drawn.levels], "method": drawn.method}
         about["max_rows_per_unit"] = self.max_rows_per_unit
@@ -217,10 +218,10 @@ class Quantiles(Between, name="quantiles"):
         return ordered == sorted(ordered)
 
 
-def _near_quantile(release: words.Planned, bound: float) -> str:
+def _near_quantile(release: records.Planned, bound: float) -> str:
     level = release.arguments["level"]
-    truth = "median" if level == 0.5 else f"{words.as_text(level)}-quantile"
-    return f"the released {release.column} is within {words.counted(math.ceil(bound), 'rank')} of the true {truth}"
+    truth = "median" if level == 0.5 else f"{as_text(level)}-quantile"
+    return f"the released {release.column} is within {records.counted(math.ceil(bound), 'rank')} of the true {truth}"
 
 
 class UpperBound(NumbersQuestion, name="upper_bound"):
@@ -272,7 +273,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         step: Any = self.step  # known by now
         level = getattr(self, "level", 1.0)
         found = mechanisms.UnboundedQuantileMechanism(level=level, lower=self.lower, step=step, **self.priced)
-        if found.error_bound(words.CONFIDENCE) >= words.LARGEST_COUNT:
+        if found.error_bound(records.CONFIDENCE) >= records.LARGEST_COUNT:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
         return found
 
@@ -283,7 +284,7 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
         return summaries.PublicDomain(float(points[0]), float(points[-1]), is_open=True)
 
     @cached_property
-    def terms(self) -> words.Planned:
+    def terms(self) -> records.Planned:
         from dpselect.mechanisms.quantiles import rank_sensitivity
 
         drawn, domain = self.mechanism, self.domain
@@ -296,30 +297,30 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
             "proofs/unbounded_quantiles.md",
             monotonic=monotonic,
             candidates={"source": "growing", **ends, "growth": drawn.growth, "count": drawn.candidates.size},
-            error_bound=drawn.error_bound(words.CONFIDENCE),
+            error_bound=drawn.error_bound(records.CONFIDENCE),
             arguments={"level": drawn.level, "max_rows_per_unit": most},
         )
 
     @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
-        return f"at most {words.counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
+    def within(cls, release: records.Planned, bound: float) -> str:
+        return f"at most {records.counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
 
     @classmethod
-    def beyond(cls, release: words.Planned, answer: words.Value | list[words.Value]) -> str:
+    def beyond(cls, release: records.Planned, answer: records.Value | list[records.Value]) -> str:
         """The last candidate is released if none passes, wherever the values are."""
         if answer != release.candidates["upper"]:
             return ""
-        last = f"The last possible answer, {words.as_text(answer)}, is released if too many values exceed all others"
+        last = f"The last possible answer, {as_text(answer)}, is released if too many values exceed all others"
         return f"{last}, so any number of values of {release.column} may exceed it. A larger step reaches further."
 
     @classmethod
-    def among(cls, release: words.Planned) -> str:
-        share = words.as_text(round(100.0 * (release.candidates["growth"] - 1.0), 6))
-        apart = f"{words.as_text(release.candidates['step'])} apart, later {share}%"
+    def among(cls, release: records.Planned) -> str:
+        share = as_text(round(100.0 * (release.candidates["growth"] - 1.0), 6))
+        apart = f"{as_text(release.candidates['step'])} apart, later {share}%"
         return f"{release.candidates['count']:,} numbers ({apart})"
 
     def possible(self, values: list[Any], units: int | None, counts: list[int] | None) -> bool:
-        return all(words.is_number(each) and each in self.mechanism.candidates for each in values)
+        return all(records.is_number(each) and each in self.mechanism.candidates for each in values)
 
 
 class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
@@ -330,7 +331,7 @@ class UnboundedQuantile(UpperBound, name="unbounded_quantile"):
     label: ClassVar[str] = "level"
 
     @classmethod
-    def within(cls, release: words.Planned, bound: float) -> str:
-        lowest = words.as_text(release.candidates["lower"])
+    def within(cls, release: records.Planned, bound: float) -> str:
+        lowest = as_text(release.candidates["lower"])
         below = f"those below {lowest} counted as {lowest}"
         return f"{_near_quantile(release, bound)}, values rounded up to possible answers, {below}"

@@ -22,7 +22,7 @@ from dpselect.checks import decimal_fraction, delta_below_one, fraction_up, posi
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question, units_noise
-from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Words
+from dpselect.questions.records import CONFIDENCE, Drawn, NoisyUnits, Planned, Words
 from dpselect.summaries import CountsOf, PublicCandidates, PublicCondition, PublicGroups, Scan, TotalsOf, ValuesIn
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of

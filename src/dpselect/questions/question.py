@@ -20,8 +20,8 @@ from dpselect import arguments, mechanisms, summaries
 from dpselect.arguments import Argument, arguments_of
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError, wrong
-from dpselect.privacy import Neighbours
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Value, as_text, counted
+from dpselect.privacy import Neighbours, as_text
+from dpselect.questions.records import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Value, counted
 
 FAMILIES = {
     "count histogram": "counts",

@@ -12,7 +12,7 @@ from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import positive_sensitivity
 from dpselect.errors import InvalidCandidatesError
 from dpselect.questions.question import Columns, ListQuestion, check_useful
-from dpselect.questions.words import CONFIDENCE, Drawn, NoisyUnits, Planned, Value, counted, released_count
+from dpselect.questions.records import CONFIDENCE, Drawn, NoisyUnits, Planned, Value, counted, released_count
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.top_k import TopKPlan

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.errors import InvalidParameterError
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, as_text
 from dpselect.questions.question import ListQuestion, NumbersQuestion, Question
-from dpselect.questions.words import CONFIDENCE, Drawn, Planned, as_text, counted, is_number
+from dpselect.questions.records import CONFIDENCE, Drawn, Planned, counted, is_number
 
 
 class OfAmounts(Question):

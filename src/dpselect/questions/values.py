@@ -12,7 +12,7 @@ from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.question import Columns, Question
-from dpselect.questions.words import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, counted
+from dpselect.questions.records import CONFIDENCE, LARGEST_COUNT, Drawn, NoisyUnits, Planned, counted
 
 if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_counts import UnlistedNoise

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 from dpselect import summaries
 from dpselect.errors import printable
-from dpselect.privacy import Guarantee, Neighbours
+from dpselect.privacy import Guarantee, Neighbours, as_text
 from dpselect.questions.question import QUESTIONS, Question
-from dpselect.questions.words import NoisyUnits, Planned, Value, as_text, counted
+from dpselect.questions.records import NoisyUnits, Planned, Value, counted
 
 _USELESS = 1e15  # an error bound beyond any number of people
 _FAR_BELOW = 0.1  # of a delta times the number of units

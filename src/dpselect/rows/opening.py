@@ -145,10 +145,9 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     ['north', 'south', 'west']
     """
     wanted = None if kind is None else candidate_kind(kind)
-    given: Any = source
     try:
-        source = given.toArrow() if hasattr(given, "toArrow") else source  # of Spark
-        held = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
+        fetched = getattr(source, "toArrow", lambda: source)()  # a frame of Spark
+        held = FileSource.at(source) if isinstance(source, str | Path) else frame_source(fetched)
         if held is None:
             hint = "Candidates are public: never read them from the table that is asked."
             raise InvalidCandidatesError("source", source, "the path of a file, or a frame", hint)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format
-from dpselect.questions.words import counted
+from dpselect.questions.records import counted
 from dpselect.rows.arrow import pa
 from dpselect.rows.columns import Column, Holds
 from dpselect.rows.row_rules import PATTERNS

@@ -16,9 +16,8 @@ from dpselect.accounting import Run
 from dpselect.certificates.release import Release, canonical_json, claims, identity_text
 from dpselect.checks import one_of
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
-from dpselect.privacy import Times
+from dpselect.privacy import Times, as_text
 from dpselect.questions.wording import Worded, html_table
-from dpselect.questions.words import as_text
 from dpselect.summaries.scans import ordered
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, prin
 from dpselect.formats import Format
 from dpselect.privacy import EachRow
 from dpselect.questions.counts import listed_values
+from dpselect.questions.records import counted
 from dpselect.questions.wording import scope
-from dpselect.questions.words import counted
 from dpselect.rows.arrow import Array, pc
 from dpselect.rows.columns import LINE
 from dpselect.rows.duckdb import Connection, DuckDB, Embedded, answer, candidate_table

@@ -22,10 +22,10 @@ from dpselect.checks import fraction_down, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, LedgerError, SelectionError, typed
 from dpselect.ledger import Account
 from dpselect.ledger.accounts import as_written, left_shown
-from dpselect.privacy import EACH_ROW
+from dpselect.privacy import EACH_ROW, as_text
 from dpselect.questions.question import QUESTIONS, Question
+from dpselect.questions.records import counted
 from dpselect.questions.wording import bound_shown, rounded_up
-from dpselect.questions.words import as_text, counted
 from dpselect.rows.columns import Holds
 from dpselect.session.answering import Forecast
 from dpselect.session.asking import rows_of

@@ -34,9 +34,9 @@ from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, MissingExtr
 from dpselect.ledger import Entry
 from dpselect.ledger.accounts import left_shown
 from dpselect.plans.answers import only_value, picture_of, report
+from dpselect.privacy import as_text
 from dpselect.questions import wording
 from dpselect.questions.question import BY_NAME, QUESTIONS
-from dpselect.questions.words import as_text
 from dpselect.web.forms import Form, accuracy_of, budget_of, error_in_words, label, options_in_words
 from dpselect.web.site import Site
 

@@ -1,4 +1,4 @@
-"""The words of answers: what is known of one before it is drawn, what is drawn, and numbers as sentences have them."""
+"""Records of answers: what is known of one before it is drawn, and what is drawn; and counts as sentences have them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from dpselect.privacy import Guarantee, Neighbours
-from dpselect.privacy import as_text as as_text
 
 if TYPE_CHECKING:
     from dpselect.accounting.events import Event
