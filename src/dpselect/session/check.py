@@ -24,7 +24,7 @@ from dpselect.rows.columns import LINE
 from dpselect.rows.duckdb import Connection, DuckDB, Embedded, answer, candidate_table
 from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, Within, rule
 from dpselect.rows.scan import Cell, Scan, literal
-from dpselect.rows.statements import Statement, filtered, statement_of
+from dpselect.rows.statements import Statement, filtered, is_interval, statement_of
 from dpselect.rows.table import as_compared, checked_progress
 from dpselect.session.advice import LONGEST, SHOWN, TEXTS, Written, advised, as_options, short
 from dpselect.session.asking import Asking, groups_of, rows_of
@@ -259,7 +259,8 @@ class _Look:
             read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DuckDB())})"
             counts = f"({rule(value, name, DuckDB())}) IS NOT NULL"
             if listed is not None:
-                counts = f"{read} IN (SELECT candidate FROM {name}_list)"
+                interval = is_interval(listed) and f"BETWEEN {listed.values[0]} AND {listed.values[-1]}"
+                counts = f"{read} {interval or f'IN (SELECT candidate FROM {name}_list)'}"
             if name not in ("who", *self.columns):
                 met.append(counts)
                 continue
