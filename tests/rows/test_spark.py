@@ -65,6 +65,10 @@ def test_a_public_list_is_fetched() -> None:
         dps.SelectionError, match="column='m': expected the name of one of the columns, of which there are 2"
     ):
         dps.candidates_from(codes, column="m")
+    unread = spark().sql("SELECT raise_error('SENTINEL') AS code")
+    with pytest.raises(dps.SelectionError, match="a frame that can be read to its end") as refused:
+        dps.candidates_from(unread, column="code")
+    assert "SENTINEL" not in str(refused.value)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from dpselect import errors
 from dpselect.checks import did_you_mean
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
-from dpselect.rows.columns import LINE, Holds, candidate_kinds, cut_off
+from dpselect.rows.columns import LINE, Holds, TranslatedErrors, candidate_kinds, cut_off
 from dpselect.rows.duckdb import Embedded
 from dpselect.rows.files import OF_TYPES, FileSource, paths_of
 from dpselect.rows.frame import frame_source, of_delta
@@ -146,8 +146,9 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     """
     wanted = None if kind is None else candidate_kind(kind)
     try:
-        fetched = getattr(source, "toArrow", lambda: source)()  # a frame of Spark
-        held = FileSource.at(source) if isinstance(source, str | Path) else frame_source(fetched)
+        if hasattr(source, "toArrow"):
+            source = _fetched(source, column)
+        held = FileSource.at(source) if isinstance(source, str | Path) else frame_source(source)
         if held is None:
             hint = "Candidates are public: never read them from the table that is asked."
             raise InvalidCandidatesError("source", source, "the path of a file, or a frame", hint)
@@ -188,3 +189,13 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
             got = Shown(f"<{held.place(row)}>")
             raise InvalidCandidatesError("source", got, f"{wanted} in column {column!r}") from None
     return list(members)
+
+
+def _fetched(frame: Any, column: str) -> Any:
+    """The column of a frame of Spark, as Arrow has it; of a frame without it the names alone."""
+    numbered = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would select a nested column
+    asked = numbered.select(str(frame.columns.index(column))) if column in frame.columns else numbered.limit(0)
+    unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), "a frame that can be read to its end")
+    with TranslatedErrors(lambda _: unread):
+        found = asked.toArrow()
+    return found.rename_columns([column] if column in frame.columns else frame.columns)
