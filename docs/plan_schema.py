@@ -16,7 +16,8 @@ from typing import Any
 
 from dpselect.arguments import REQUIRED
 from dpselect.formats import WORDS
-from dpselect.plans.plan import BUDGET_KEYS, GIVEN_BY_PLAN, Plan
+from dpselect.plans.division import BUDGET_KEYS, GIVEN_BY_PLAN
+from dpselect.plans.plan import Plan
 from dpselect.questions.question import BY_NAME
 from dpselect.session.dataset import ASK, arguments_of
 

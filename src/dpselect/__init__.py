@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.permute_and_flip import select_lazily as select_lazily
     from dpselect.mechanisms.top_k import top_k as top_k
     from dpselect.plans.answers import Answers as Answers
-    from dpselect.plans.answers import PlanForecast as PlanForecast
     from dpselect.plans.answers import report as report
+    from dpselect.plans.division import PlanForecast as PlanForecast
     from dpselect.plans.plan import Plan as Plan
     from dpselect.privacy import ROWS as ROWS
     from dpselect.privacy import Neighbours as Neighbours

@@ -24,20 +24,11 @@ from dpselect.certificates.release import Release
 from dpselect.charts import svg_without_title
 from dpselect.checks import fraction_up
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
-from dpselect.ledger.accounts import Account, as_written, epsilon_left, left_shown
+from dpselect.ledger.accounts import Account, as_written, left_shown
 from dpselect.privacy import Guarantee, as_text
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.wording import (
-    SEEDED_PROMISE,
-    bound_shown,
-    cost_shown,
-    html_notes,
-    html_table,
-    scope,
-    text_table,
-)
-from dpselect.session.answering import Forecast
+from dpselect.questions.wording import SEEDED_PROMISE, cost_shown, html_notes, html_table
 
 Of = TypeVar("Of", covariant=True)
 
@@ -85,90 +76,6 @@ class OfQuestions(Mapping[str, Of]):
     def to_json(self) -> str:
         """As a JSON object with sorted keys, on one line."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
-
-
-_HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlanForecast(OfQuestions[Forecast]):
-    """The forecast of each question of a plan, by name.
-
-    Attributes:
-        budget, budget_delta: the epsilon and the delta of the plan.
-        unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
-        account: name of the account that would be charged, or None.
-        left: the epsilon left in it, or None.
-        refused: why the account would refuse the plan, or empty.
-
-    >>> import dpselect as dps
-    >>> forecast = dps.Plan.from_toml("examples/questions.toml").forecast()
-    >>> forecast["retired"].guarantee.epsilon, forecast.epsilon, forecast.fits is None
-    (0.2, 1.0, True)
-    """
-
-    budget: float
-    budget_delta: float = 0.0
-    unchecked: str = ""
-    account: str | None = None
-    left: float | None = None
-    refused: str = ""
-
-    @property
-    def fits(self) -> bool | None:
-        """Whether the account would accept all charges together; None without an account."""
-        return None if self.account is None else not self.refused
-
-    @property
-    def charge(self) -> str:
-        """What would happen to the account, in one sentence."""
-        if self.account is None:
-            return next(iter(self.values())).charge
-        if self.refused:
-            return f"Refused: {self.refused}"
-        if len(self.stored) == len(self):
-            return f"All questions were answered before: account {self.account} would be charged nothing."
-        return f"Account {self.account} would accept it: it has {epsilon_left(self.left or 0.0)} left."
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """A row of texts for each question, and one for all together."""
-        lines: list[tuple[str, ...]] = []
-        for name, each in self.items():
-            bound = bound_shown(each.error_bound, each.error_unit) or "no bound"
-            lines.append((name, each.asks, cost_shown(each.epsilon), bound, each.mechanism))
-        return [*lines, ("together", f"of {as_text(self.budget)}", cost_shown(self.epsilon), "", "")]
-
-    @property
-    def sentences(self) -> list[str]:
-        """What the errors are about, a sentence for each question; what was done before; what an account is charged."""
-        said = [f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()]
-        parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
-        if parts > self.epsilon:
-            said.append(f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together.")
-        if self.budget_delta:
-            said.append(f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}.")
-        if why := self.unchecked:
-            said.append(f"{why[0].upper()}{why[1:]}: computed from the arguments alone, no column is checked.")
-        return [*said, *filter(None, (self.stored_sentence, self.charge))]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "questions": {name: each.to_dict() for name, each in self.items()},
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "budget": {"epsilon": self.budget, "delta": self.budget_delta},
-            "account": self.account,
-            "left": self.left,
-            "answered": [*self.stored],
-            "fits": self.fits,
-        }
-
-    def __str__(self) -> str:
-        return "\n".join([text_table(_HEADS, self.rows), "", *self.sentences])
-
-    def _repr_html_(self) -> str:
-        return html_table(_HEADS, self.rows, *self.sentences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
