@@ -1,4 +1,4 @@
-"""Permute-and-flip, at once, asking for scores one by one, or where each score has a sensitivity of its own."""
+"""Permute-and-flip, at once or asking for scores one by one; and its probabilities to full precision."""
 
 from __future__ import annotations
 
