@@ -232,7 +232,7 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
             float(mechanism.sensitivity),
             "proofs/counting.md",
             "proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",
-            candidates=self.choices.description(),
+            candidates=self.described,
             arguments={"max_values_per_unit": most, **noise},
             is_once=most == 1,
         )

@@ -285,6 +285,11 @@ class ListQuestion(Question):
         return getattr(self, self.listed)
 
     @property
+    def described(self) -> dict[str, Any]:
+        """The candidates in a certificate: their origin, number and kind."""
+        return {"origin": "caller", "count": len(self.choices.values), "kind": str(self.choices.kind)}
+
+    @property
     def counts(self) -> summaries.CountsOf:
         """How many units have each candidate."""
         return summaries.CountsOf(self.choices, self.max_values_per_unit, self.listed)

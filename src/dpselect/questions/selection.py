@@ -92,7 +92,7 @@ class Counted(ListQuestion):
         Proof: ``proofs/counting.md``; of noise once on all counts its claim 6, and ``proofs/noisy_order.md``; of rounds
         ``proofs/top_k.md``, and the page of the mechanism that draws in each.
         """
-        candidates = self.choices.description()
+        candidates = self.described
         order, most, n = self.once, self.max_values_per_unit, candidates["count"]
         if order is not None:
             rule = GAUSSIAN_ONCE if order.delta else ONCE

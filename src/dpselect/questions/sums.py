@@ -176,7 +176,7 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
         return self.stated_in_units(
             "proofs/permute_and_flip.md",
             error=self.mechanism.error_bound(len(self.choices), confidence=CONFIDENCE),
-            candidates=self.choices.description(),
+            candidates=self.described,
         )
 
     def released(self, summary: summaries.CandidateTotals, /) -> Drawn:

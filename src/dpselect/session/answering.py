@@ -200,7 +200,7 @@ class Spending:
                 about: dict[str, Any] = asked.asked.stated(column=asked.column, unit=asked.unit)
                 about |= {"time": since, "format": asked.format, "source": dict(asked.named) or None}
                 undrawn: Release = Release(value=asked.asked.undrawn, **about)
-                drafts.append(_Draft(asked, found, undrawn, undrawn.question_hash()))
+                drafts.append(_Draft(asked, found, undrawn, "" if self.ledger is None else undrawn.question_hash()))
             if drafts and len(questions) > 1:
                 self._look(questions)  # reading may have taken long, and others charge meanwhile
                 if self.ledger is not None and all(each.asked.request is not None for each in drafts):

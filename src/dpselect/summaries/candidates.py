@@ -70,10 +70,6 @@ class PublicCandidates:
     def __repr__(self) -> str:
         return f"PublicCandidates(<{len(self)} {self.kind}>)"
 
-    def description(self) -> dict[str, Any]:
-        """The candidates in a certificate: their origin, number and kind."""
-        return {"origin": "caller", "count": len(self), "kind": str(self.kind)}
-
     def words(self, *, whole: bool = False) -> Any:
         """The list as certificates and ledgers write it: the same however it was given.
 
