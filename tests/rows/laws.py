@@ -275,9 +275,10 @@ def _so_many(own: list[float], most: int) -> list[float]:
 
 
 def _groups(asked: Lookup) -> dict[str, Any]:
-    if asked.part is None or asked.part.listed is None:
+    if not asked.part:
         return {}
-    return {"group": asked.part.column.name, "groups": _listed(asked.part.listed)}
+    (part,) = asked.part
+    return {"group": part.column.name, "groups": _listed(part.listed)}
 
 
 def _listed(candidates: PublicCandidates) -> Sequence[Any]:

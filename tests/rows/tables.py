@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpselect import ROWS
-from dpselect.rows.columns import Column, Holds, check_match, check_numeric
+from dpselect.rows.columns import Column, check_match, check_numeric
 from dpselect.rows.opening import open_table
 from dpselect.rows.row_rules import Condition, Value, Within
 from dpselect.rows.statements import Lookup
@@ -79,7 +79,11 @@ class Opened:
         if about["number"] is not None or name == "gather":
             check_numeric(about["number"] or about["column"])
         if groups is not None:
-            about |= {"part": self._part(groups), "max_groups_per_unit": groups[2]}
+            names, given, most = groups
+            found = PublicGroups.given(names, given, most)
+            parts = zip(found.columns, found.listed, strict=True)
+            about["part"] = tuple(self._listed(self.column(name), listed) for name, listed in parts)
+            about["max_groups_per_unit"] = most
         return Lookup(SCANS[name](**scanned), rows.unit_column, **about)
 
     def found(self, asked: Sequence[Lookup], progress: Any = None) -> list[list[Any]]:
@@ -188,18 +192,10 @@ class Opened:
         """What the type of a column is called in errors."""
         return str(self.column(column).holds)
 
-    def _part(self, groups: Groups) -> Value:
-        names, given, _ = groups
-        if isinstance(names, str):
-            return self._listed(self.column(names), given)
-        pairs = PublicGroups.given(names, given, 1)
-        parts = [self._listed(self.column(name), each) for name, each in zip(names, pairs.listed, strict=True)]
-        return Value(Column(" and ".join(names), Holds.TEXT), CandidateKind.TEXT, pairs.texts(), tuple(parts))
-
     def _listed(self, column: Column, given: Any) -> Value:
         listed = given if isinstance(given, PublicCandidates) else PublicCandidates.given(given)
         check_match(column, listed.kind)
-        return Value(column, listed.kind, listed)
+        return Value(column, listed)
 
 
 def opened(source: object, **how: Any) -> Opened:

@@ -84,14 +84,14 @@ def test_a_scan_can_be_interrupted(
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = threading.active_count()
-    calls, stopped, query = list[float](), threading.Event(), engine._found
+    calls, stopped, query = list[float](), threading.Event(), engine.Embedded._found
 
     def not_before(*arguments: Any, **about: Any) -> Any:
         answer = query(*arguments, **about)
         assert stopped.wait(60)  # on a loaded machine all may be read before the caller's thread has looked so often
         return answer
 
-    monkeypatch.setattr(engine, "_found", not_before)
+    monkeypatch.setattr(engine.Embedded, "_found", not_before)
 
     def progress(fraction: float) -> None:
         calls.append(fraction)

@@ -25,8 +25,8 @@ from dpselect.mechanisms.seeding import KEYS, key_of_a_choice
 from dpselect.rows.arrow import BATCH_ROWS, of_numpy, pa
 from dpselect.rows.columns import Holds, Progress, TranslatedErrors, unanswered
 from dpselect.rows.row_rules import Dialect
-from dpselect.rows.scan import Cell, Connection, Scan, Source, literal
-from dpselect.rows.statements import Engine, Found, Statement
+from dpselect.rows.scan import Cell, Connection, Scan, Source, compared, literal
+from dpselect.rows.statements import Cells, Engine, Found, Statement
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 
@@ -144,7 +144,7 @@ class Embedded(Engine):
         names = dict[Cell, str]()  # alike cells are read once
         mine = [each.cells(Cell.of, names) for each in asked]
         scan = Scan(self.source, {name: cell for cell, name in names.items()}, format=self.format, kept=len(asked) > 1)
-        query = partial(_found, asked=asked, cells=mine)
+        query = partial(self._found, asked=asked, cells=mine)
         try:
             return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
         except SelectionError as error:
@@ -152,31 +152,30 @@ class Embedded(Engine):
                 raise
         return [found for each in asked for found in self.answers([each], progress)]
 
-
-def _found(
-    connection: Connection, asked: Sequence[Statement], cells: Sequence[Mapping[str, Sequence[str]]]
-) -> list[Found]:
-    found: list[Found] = []
-    for statement, names in zip(asked, cells, strict=True):
-        for name, listed in statement.tables.items():
-            connection.register(name, candidate_table(listed))
-        sql = statement.sql(DuckDB(connection), names, "rows")
-        if statement.named:
-            table = connection.sql(sql).to_arrow_table()
-            found.append(dict(zip(table.column_names, table.columns, strict=True)))
-        else:
-            found.append(connection.execute(sql).fetchnumpy())
-    return found
+    def _found(self, connection: Connection, asked: Sequence[Statement], cells: Sequence[Cells]) -> list[Found]:
+        found: list[Found] = []
+        for statement, names in zip(asked, cells, strict=True):
+            for name, listed in statement.tables.items():
+                connection.register(name, candidate_table(listed, self.format))
+            sql = statement.sql(DuckDB(connection), names, "rows")
+            if statement.named:
+                table = connection.sql(sql).to_arrow_table()
+                found.append(dict(zip(table.column_names, table.columns, strict=True)))
+            else:
+                found.append(connection.execute(sql).fetchnumpy())
+        return found
 
 
-def candidate_table(candidates: PublicCandidates) -> Any:
-    """The candidates as an Arrow table of each ``candidate`` and its ``place``, the position."""
-    values = candidates.values
-    if isinstance(values, range):
-        values = np.fromiter(values, np.int64, len(values))
-    type_ = pa.large_string() if candidates.kind is CandidateKind.TEXT else None
-    listed = of_numpy(values) if isinstance(values, np.ndarray) else pa.array(values, type_)
-    return pa.table({"place": of_numpy(np.arange(len(values))), "candidate": listed})
+def candidate_table(lists: Mapping[str, PublicCandidates], format: Format | None = None) -> Any:
+    """Columns of candidates as an Arrow table, as cells are compared with them, and the ``place`` of each row."""
+    found, size = dict[str, Any](), 0
+    for name, candidates in lists.items():
+        values, size = compared(candidates, format).values, len(candidates)
+        if isinstance(values, range):
+            values = np.fromiter(values, np.int64, size)
+        type_ = pa.large_string() if candidates.kind is CandidateKind.TEXT else None
+        found[name] = of_numpy(values) if isinstance(values, np.ndarray) else pa.array(values, type_)
+    return pa.table({**found, "place": of_numpy(np.arange(size))})
 
 
 def answer(scan: Scan, query: Query[Answer], *, progress: Progress | None, memory_limit: int | None) -> Answer:

@@ -163,10 +163,11 @@ class PostgresTable(Engine):
         read = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in columns.items())
         front, lists = "", dict[str, list[Any]]()
         for name, listed in statement.tables.items():
-            members = f"unnest(CAST(%({name})s AS {PostgreSQL.types[listed.kind]}[])) WITH ORDINALITY"
-            front += f"{name} AS (SELECT candidate, place - 1 AS place FROM {members} AS given (candidate, place)), "
-            values = candidate_table(listed)["candidate"].to_pylist()  # no row on a server holds a zero byte
-            lists[name] = [None if isinstance(each, str) and "\0" in each else each for each in values]
+            arrays = (f"CAST(%({each})s AS {PostgreSQL.types[of.kind]}[])" for each, of in listed.items())
+            given = f"unnest({', '.join(arrays)}) WITH ORDINALITY AS given ({', '.join(listed)}, place)"
+            front += f"{name} AS (SELECT {', '.join(listed)}, place - 1 AS place FROM {given}), "
+            for column, values in candidate_table(listed).to_pydict().items():  # no row on a server holds a zero byte
+                lists[column] = [None if isinstance(each, str) and "\0" in each else each for each in values]
         sql = f"SELECT * FROM ({statement.sql(PostgreSQL(), cells, 'cells')}) AS answer"
         with connection.cursor(name="dpselect") as cursor:
             own = f"cells AS (SELECT {read} FROM {self.source}) {sql}".replace("%", "%%")

@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 from dpselect.rows.columns import EXACT, Column, Holds
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.domain import DAY_ZERO
-from dpselect.summaries.scans import BETWEEN_PARTS
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 """Words that data tools write for a missing value; as the text of a unit they mean that it is unknown."""
@@ -51,23 +50,26 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value in `column`, in the type of the candidates that are `listed`; null if it has no value of this type.
-
-    Without a list it is a name, which an answer may contain; null if it could be no candidate: for empty or long text,
-    infinite or rounded numbers, and dates before the year 1 or after 9999.
-
-    The value of a cross table is the text of all `parts`, which are values of columns; its own column is in no table.
-    """
+    """The value in `column`, in the type of the candidates that are `listed`; null if it has no value of this type."""
 
     column: Column
-    kind: CandidateKind
-    listed: PublicCandidates | None = None
-    parts: tuple[Value, ...] = ()
+    listed: PublicCandidates
 
     @property
     def words(self) -> dict[str, Any]:
         """What a certificate says of a condition that it is one of those listed."""
-        return {"column": self.column.name, "values": None if self.listed is None else self.listed.words(whole=True)}
+        return {"column": self.column.name, "values": self.listed.words(whole=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The value in `column` in the type of a kind, which an answer may contain; null if it could be no candidate.
+
+    So it is for empty or long text, infinite or rounded numbers, and dates before the year 1 or after 9999.
+    """
+
+    column: Column
+    kind: CandidateKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Amount:
     upper: int
 
 
-RowValue = Unit | Value | Number | Within | Amount
+RowValue = Unit | Value | Name | Number | Within | Amount
 """A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
 
 Condition = Value | Within
@@ -267,22 +269,17 @@ def column_of(value: RowValue) -> Column:
     return value.column.of or value.column
 
 
-def rule(value: RowValue, cell: str, dialect: Dialect, *others: str) -> str:
-    """SQL for a value of a row, from SQL for the cell of its column; a cross table has `others`."""
-    if isinstance(value, Value) and value.parts:
-        parts = zip(value.parts, (cell, *others), strict=True)
-        texts = [_part(rule(part, each, dialect), part.kind, dialect) for part, each in parts]
-        return "(" + f" || '{BETWEEN_PARTS}' || ".join(texts) + ")"
+def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
+    """SQL for a value of a row, from SQL for the cell of its column."""
     holds = Holds.ANYTHING if value.column.holds in dialect.arrive_as_text else value.column.holds
     match value:
         case Unit(column):
             key, known = unit_rule(column, cell, dialect)
             return f"CASE WHEN {known} THEN {key} END"
-        case Value(_, kind, listed):
-            found = _read(cell, holds, kind, dialect)
-            if kind is CandidateKind.NUMBER:  # no negative zero: an engine may not find it in a list that contains zero
-                found = f"({found}) + {dialect.double(0.0)}"
-            return found if listed is not None else _name(found, cell, holds, kind, dialect)
+        case Value(_, listed):
+            return _listed(cell, holds, listed.kind, dialect)
+        case Name(_, kind):
+            return _name(cell, holds, kind, dialect)
         case Number(_, days) if days:
             # Before the year 1 or after 9999, the first or the last day of these.
             day = _read(cell, holds, CandidateKind.DATE, dialect)
@@ -352,12 +349,14 @@ def _double(cell: str, holds: Holds, dialect: Dialect) -> str:
     return cell if holds is Holds.FLOATS else dialect.cast(cell, dialect.types[CandidateKind.NUMBER])
 
 
-def _part(value: str, kind: CandidateKind, dialect: Dialect) -> str:
-    """A value as a text, which is the same in every engine; null if there is none."""
-    return f"({value})" if kind is CandidateKind.TEXT else dialect.cast(f"({value})", dialect.types[CandidateKind.TEXT])
+def _listed(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+    """A cell as it is looked up in a list: without negative zeros, which an engine may not find where zero is."""
+    value = _read(cell, holds, kind, dialect)
+    return f"({value}) + {dialect.double(0.0)}" if kind is CandidateKind.NUMBER else value
 
 
-def _name(value: str, cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+    value = _listed(cell, holds, kind, dialect)
     if kind is CandidateKind.TEXT:
         value = dialect.valid_text(cell)
         return f"CASE WHEN {dialect.text_bytes.format(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"

@@ -22,7 +22,7 @@ from dpselect.formats import MONTHS, THOUSANDS, Format, date_pattern
 from dpselect.rows import arrow
 from dpselect.rows.arrow import ARROW_TYPES, Advance, Array, Batches, RecordBatch, Skipped, ignored, pa, pc, pq
 from dpselect.rows.columns import LINE, Column, Holds, reading
-from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Unit, Value
+from dpselect.rows.row_rules import BLANKS, LONGEST_NAME, NO_BREAK_BLANKS, PATTERNS, Name, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 if TYPE_CHECKING:
@@ -96,10 +96,12 @@ class Cell(NamedTuple):
         match value:
             case Unit(column):
                 return cls(column.of or column)
-            case Value(column, kind, listed):
-                texts = listed.values if kind is CandidateKind.TEXT and listed is not None else ()
-                longest = max(map(len, cast("tuple[str, ...]", texts)), default=0)
-                return cls(column, kind, 4 * longest)  # the most bytes of a character in UTF-8
+            case Value(column, listed):
+                texts = cast("tuple[str, ...]", listed.values if listed.kind is CandidateKind.TEXT else ())
+                longest = max(map(len, texts), default=0)  # no character gets more of them as it is compared
+                return cls(column, listed.kind, 4 * longest)  # the most bytes of a character in UTF-8
+            case Name(column, kind):
+                return cls(column, kind)
             case _:
                 is_date = isinstance(value, Number) and value.days
                 return cls(value.column, CandidateKind.DATE if is_date else CandidateKind.NUMBER)
@@ -259,7 +261,7 @@ def compared(candidates: PublicCandidates, format: Format | None, *, argument: s
     if "" in texts:
         hint = "One of them is only blanks, which trim takes away."
         raise InvalidCandidatesError(argument, got, f"{argument} that are not blank", hint)
-    if len(set(texts)) < len(texts):
+    if len(set(texts)) < len(set(candidates.values)):
         hint = f"Two of them are the same after {words}."
         raise InvalidCandidatesError(argument, got, f"{argument} that differ as they are compared", hint)
     return PublicCandidates(candidates.kind, tuple(texts))

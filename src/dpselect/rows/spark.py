@@ -91,9 +91,10 @@ class SparkFrame(Engine):
         session, read = self.frame.sparkSession, self._as_opened(columns)
         frames = {"cells": read}
         for name, listed in statement.tables.items():
-            types = f"place bigint, candidate {Spark.types[listed.kind]}"
-            frames[name] = session.createDataFrame(candidate_table(listed), types)
-        dialect = Spark(may_reflect=statement.reads["who"].column.holds is Holds.TEXT and _may_reflect(session))
+            types = [f"{column} {Spark.types[each.kind]}" for column, each in listed.items()]
+            frames[name] = session.createDataFrame(candidate_table(listed), ", ".join([*types, "place bigint"]))
+        (unit,) = statement.reads["who"]
+        dialect = Spark(may_reflect=unit.column.holds is Holds.TEXT and _may_reflect(session))
         front = ", ".join(f"{name} AS (SELECT * FROM {{{name}}})" for name in frames)  # Spark puts a frame there
         sql = f"SELECT * FROM ({statement.sql(dialect, cells, 'cells')}) AS answer"
         sql = sql.replace("{", "{{").replace("}", "}}")

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from dpselect import summaries
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Progress
-from dpselect.rows.row_rules import Amount, Condition, Dialect, Number, RowValue, Unit, Value, Within, rule, unit_rule
+from dpselect.rows.row_rules import Amount, Dialect, Name, Number, RowValue, Unit, Value, Within, rule, unit_rule
 from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicCondition, Scan, TotalsOf, ValuesIn
 
 Found = Mapping[str, Any]  # the columns of a result as NumPy arrays; ``what`` of names as an Arrow array
+Cells = Mapping[str, Sequence[str]]  # the names of columns that each value of a row is read from, by its name
 PLACE = CandidateKind.INTEGER  # the kind of a position in a public list
 _CONDITION = "condition"
 
@@ -37,7 +38,8 @@ class Lookup:
     Attributes:
         unit, column: whom a row belongs to, and what the scan is about.
         number: the column of amounts, numbers or dates, if the scan needs one.
-        part: the group of a row, one of those listed; None: all rows are in one.
+        part: the group of a row: the values in one column, or in those of a cross table, each listed for all groups in
+            the same order. Without any, all rows are in one.
         max_groups_per_unit: in how many of the groups that its usable rows have a unit counts; every set is equally
             likely. Proof: ``proofs/groups.md``.
     """
@@ -46,13 +48,13 @@ class Lookup:
     unit: Column
     column: Column
     number: Column | None = None
-    part: Value | None = None
+    part: tuple[Value, ...] = ()
     max_groups_per_unit: int = 1
 
     @property
     def groups(self) -> int:
         """How many groups there are."""
-        return 1 if self.part is None or self.part.listed is None else len(self.part.listed)
+        return len(self.part[0].listed) if self.part else 1
 
     @property
     def chooses(self) -> bool:
@@ -65,7 +67,8 @@ class Statement:
     """One SQL statement, which may answer several questions.
 
     Attributes:
-        reads: what is read from each row, by name; ``who`` is the unit. Rows without one of them are left out.
+        reads: what is read from each row, by name; ``who`` is the unit. Rows without one of them are left out. Several
+            values are looked up together: each of their lists has them in the same place.
         body: the SQL, from SQL for the rows with ``who``, and with places instead of listed values.
         summary: what the result means: of each question that it answers a list with an entry for each group.
         named: whether the values ``what`` come from rows and are returned.
@@ -75,7 +78,7 @@ class Statement:
         reads_all: whether rows are left out that have not all that is read; else what is not there is null.
     """
 
-    reads: Mapping[str, RowValue]
+    reads: Mapping[str, tuple[RowValue, ...]]
     body: Callable[[Dialect, str], str]
     summary: Callable[[Found], list[list[Any]]]
     named: bool = False
@@ -84,51 +87,47 @@ class Statement:
     reads_all: bool = True
 
     @property
-    def lists(self) -> dict[str, PublicCandidates]:
-        """The public lists that some of what is read has to be in, by the same names."""
-        values = self.reads.items()
-        return {name: each.listed for name, each in values if isinstance(each, Value) and each.listed is not None}
-
-    @property
-    def tables(self) -> dict[str, PublicCandidates]:
-        """The lists, except intervals, as engines know them: tables of ``candidate`` and ``place``, the position."""
-        return {f"{name}_list": listed for name, listed in self.lists.items() if not is_interval(listed)}
+    def tables(self) -> dict[str, dict[str, PublicCandidates]]:
+        """The public lists, except intervals, as engines know them: tables of these columns and of each ``place``."""
+        found = dict[str, dict[str, PublicCandidates]]()
+        for name, values in self.reads.items():
+            listed = {called: each.listed for called, each in columns_of(name, values) if isinstance(each, Value)}
+            if listed and not is_interval(listed[name]):
+                found[f"{name}_list"] = listed
+        return found
 
     def cells(self, of: Callable[[RowValue], Any], names: dict[Any, str]) -> dict[str, list[str]]:
         """By what names each of `reads` is read; what is new is added to the `names` of what values are read `of`."""
-        found = dict[str, list[str]]()
-        for name, value in self.reads.items():
-            parts = value.parts if isinstance(value, Value) and value.parts else [value]
-            found[name] = [names.setdefault(of(each), f"c{len(names)}") for each in parts]
-        return found
+        reads = self.reads.items()
+        return {name: [names.setdefault(of(each), f"c{len(names)}") for each in read] for name, read in reads}
 
-    def sql(self, dialect: Dialect, cells: Mapping[str, Sequence[str]], table: str) -> str:
+    def sql(self, dialect: Dialect, cells: Cells, table: str) -> str:
         """The statement in the words of an engine, over the `table`, in which each of `reads` is in some `cells`."""
-        unit, (of_unit,) = self.reads["who"].column, cells["who"]
-        values = {name: value for name, value in self.reads.items() if name != "who"}
-        key, known = unit_rule(unit, of_unit, dialect)  # it is known by the column, because a digest is costly
-        read = [f"{key} AS who"]
-        for name, value in values.items():
-            cell, *others = cells[name]
-            read.append(f"{rule(value, cell, dialect, *others)} AS {name}")
-        shown = f"SELECT {', '.join(read)} FROM {table} WHERE {known}"
-        selected, joins, needed = ["who"], "", list[str]()
-        for name, value in values.items():
-            listed, is_condition = value.listed if isinstance(value, Value) else None, name.startswith(_CONDITION)
+        (unit,), (of_unit,) = self.reads["who"], cells["who"]
+        key, known = unit_rule(unit.column, of_unit, dialect)  # it is known by the column, because a digest is costly
+        read, selected, joins, needed = [f"{key} AS who"], ["who"], "", list[str]()
+        for name, values in self.reads.items():
+            if name == "who":
+                continue
+            columns, is_condition = columns_of(name, values), name.startswith(_CONDITION)
+            both = zip(columns, cells[name], strict=True)
+            read += [f"{rule(value, cell, dialect)} AS {called}" for (called, value), cell in both]
             place, need = f"shown.{name}", f"shown.{name} IS NOT NULL"
-            if listed is not None:
-                if is_interval(listed):
-                    first, last = dialect.whole(listed.values[0]), dialect.whole(listed.values[-1])
-                    place, need = f"shown.{name} - {first}", f"shown.{name} BETWEEN {first} AND {last}"
+            if isinstance(first := values[0], Value):
+                if is_interval(first.listed):
+                    low, high = dialect.whole(first.listed.values[0]), dialect.whole(first.listed.values[-1])
+                    place, need = f"shown.{name} - {low}", f"shown.{name} BETWEEN {low} AND {high}"
                 else:
-                    joins += f" LEFT JOIN {name}_list ON {name}_list.candidate = shown.{name}"
+                    same = " AND ".join(f"{name}_list.{called} = shown.{called}" for called, _ in columns)
+                    joins += f" LEFT JOIN {name}_list ON {same}"
                     place, need = f"{name}_list.place", f"{name}_list.place IS NOT NULL"
                 # Half the bytes of a key to group by if they are enough.
-                place = f"CAST({place} AS {'INTEGER' if len(listed.values) <= 2**31 else 'BIGINT'})"
+                place = f"CAST({place} AS {'INTEGER' if len(first.listed) <= 2**31 else 'BIGINT'})"
             if self.reads_all or is_condition:
                 needed.append(need)
             if not is_condition:
                 selected.append(f"{place if self.reads_all else f'CASE WHEN {need} THEN {place} END'} AS {name}")
+        shown = f"SELECT {', '.join(read)} FROM {table} WHERE {known}"
         where = f" WHERE {' AND '.join(needed)}" if needed else ""
         return self.body(dialect, f"SELECT {', '.join(selected)} FROM ({shown}) AS shown{joins}{where}")
 
@@ -171,6 +170,11 @@ def one_by_one(
     return found
 
 
+def columns_of(name: str, values: Sequence[RowValue]) -> list[tuple[str, RowValue]]:
+    """What is read under a name, with a name for each: the first has the same."""
+    return [(f"{name}_{at}" if at else name, each) for at, each in enumerate(values)]
+
+
 def is_interval(listed: PublicCandidates) -> bool:
     """Whether they are all whole numbers between two ends, so that they need not be listed."""
     return isinstance(listed.values, range) and listed.values.step == 1
@@ -179,9 +183,12 @@ def is_interval(listed: PublicCandidates) -> bool:
 def statement_of(asked: Lookup) -> Statement:
     """The statement that finds what is asked, and bounds what each unit contributes."""
     groups, number, most, kind = asked.groups, 1, None, PLACE
-    reads, keys = dict[str, RowValue](who=Unit(asked.unit)), list[str]()
-    if asked.part is not None:
-        reads["part"], keys = asked.part, ["part"]
+    reads = dict[str, tuple[RowValue, ...]](who=(Unit(asked.unit),))
+    if asked.part:
+        reads["part"] = asked.part
+    if (listed := getattr(asked.scan, "candidates", None)) is not None:
+        reads["what"] = (Value(asked.column, listed),)
+    keys = [name for name in reads if name != "who"]
 
     def totals(found: Found) -> list[list[Any]]:
         return [[*map(summaries.CandidateTotals, _tabulated(found, groups, number))]]
@@ -196,25 +203,21 @@ def statement_of(asked: Lookup) -> Statement:
 
     match asked.scan:
         case CountsOf(candidates, most):
-            reads["what"], keys, summary = Value(asked.column, candidates.kind, candidates), [*keys, "what"], totals
-            number = len(candidates.values)
+            number, summary = len(candidates), totals
             most = None if most is None or most >= number else most
-        case PublicCondition(candidates, _, is_date, between):
-            summary = units
-            if candidates is not None:
-                reads["what"] = Value(asked.column, candidates.kind, candidates)
+        case PublicCondition(_, _, is_date, between):
+            keys, summary = [name for name in keys if name == "part"], units
             if (column := asked.number) is not None:
-                reads["number"] = Number(column, is_date) if between is None else Within(column, *between)
+                reads["number"] = (Number(column, is_date) if between is None else Within(column, *between),)
         case summaries.NamesOf(kind, most):
-            reads["what"], keys, summary = Value(asked.column, kind), [*keys, "what"], names
-        case TotalsOf(clip, candidates):
-            reads["added"] = amount = Amount(asked.number or asked.column, clip.scale, clip.lower, clip.upper)
-            if candidates is not None:
-                reads["what"], keys = Value(asked.column, candidates.kind, candidates), [*keys, "what"]
-                number = len(candidates.values)
+            reads["what"], keys, summary = (Name(asked.column, kind),), [*keys, "what"], names
+        case TotalsOf(clip):
+            number = 1 if listed is None else len(listed)
+            amount = Amount(asked.number or asked.column, clip.scale, clip.lower, clip.upper)
+            reads["added"] = (amount,)
             return Statement(reads=reads, body=partial(_summed, asked, keys, amount), summary=totals)
         case ValuesIn(domain, most):
-            reads["what"] = Number(asked.number or asked.column, domain.dated)
+            reads["what"] = (Number(asked.number or asked.column, domain.dated),)
             about: dict[str, Any] = {"domain": domain, "max_rows_per_unit": most}
 
             def values(found: Found) -> list[list[Any]]:
@@ -222,7 +225,7 @@ def statement_of(asked: Lookup) -> Statement:
                 return [[summaries.UnitValues(numbers[some], **about) for some in _of_groups(found, groups)]]
 
             return Statement(reads=reads, body=partial(_gathered, asked, keys, asked.scan), summary=values)
-    named, apart = summary is names, asked.part is not None and (asked.chooses or asked.part.parts or most == 1)
+    named, apart = summary is names, asked.chooses or (asked.part and most == 1)
     few = groups * number <= MOST_PLACES and most in (None, 1) and not named and not apart
     return Statement(
         reads=reads,
@@ -230,7 +233,7 @@ def statement_of(asked: Lookup) -> Statement:
         summary=summary,
         named=named,
         places=(groups, number) if few else None,
-        is_one=few and most == 1,
+        is_one=most == 1,
     )
 
 
@@ -278,7 +281,7 @@ def _gathered(asked: Lookup, parts: Sequence[str], scan: ValuesIn, dialect: Dial
 
 def _within_groups(dialect: Dialect, rows: str, asked: Lookup) -> str:
     """The rows, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
-    if asked.part is None or not asked.chooses:
+    if not asked.chooses:
         return rows
     few = dialect.chosen("several", ["who"], "part", PLACE, most=asked.max_groups_per_unit)
     both = "several.who = few.who AND several.part = few.part"
@@ -309,9 +312,9 @@ def _of_groups(found: Found, groups: int) -> Sequence[Any]:
     return np.split(np.argsort(parts, kind="stable"), ends[:-1])
 
 
-def filtered(statement: Statement, conditions: Sequence[Condition]) -> Statement:
+def filtered(statement: Statement, conditions: Sequence[RowValue]) -> Statement:
     """The same of those rows alone that meet the conditions. Proof: ``proofs/row_conditions.md``."""
-    met = {f"{_CONDITION}{at}": each for at, each in enumerate(conditions)}
+    met = {f"{_CONDITION}{at}": (each,) for at, each in enumerate(conditions)}
     return replace(statement, reads={**statement.reads, **met})
 
 
@@ -335,7 +338,7 @@ def together(asked: Sequence[Statement]) -> Statement:
     if len(asked) == 1 and first.places in (None, (1, 1)):  # a single place needs no bits
         return first
     for at, each in enumerate(asked):
-        reads |= {f"{name}{at}": value for name, value in each.reads.items() if name != "who"}
+        reads |= {f"{name}{at}": values for name, values in each.reads.items() if name != "who"}
 
     def body(dialect: Dialect, rows: str) -> str:
         words, shared, counts, used = list[str](), list[list[str]](), list[str](), MOST_PLACES

@@ -19,7 +19,7 @@ from dpselect.rows import columns
 from dpselect.rows.columns import Column, Holds, cut_off
 from dpselect.rows.row_rules import Condition, Value, Within
 from dpselect.rows.scan import compared
-from dpselect.rows.statements import Engine, Lookup, Statement, batched, filtered, statement_of
+from dpselect.rows.statements import Engine, Lookup, batched, filtered, statement_of
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicGroups, Scan
 from dpselect.summaries.scans import MOST_VALUES, ends_of
 
@@ -94,7 +94,7 @@ class Rows:
         if len(listed) > MOST_VALUES and not isinstance(listed.values, range):
             raise InvalidCandidatesError("where", Shown(f"<{len(listed):,} values>"), f"at most {MOST_VALUES:,}")
         self.check_listed(column, listed, argument="where")
-        return Value(column, listed.kind, listed)
+        return Value(column, listed)
 
     @property
     def shown(self) -> str:
@@ -169,12 +169,7 @@ class Rows:
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
         most = len(groups.names) if unit.each_row else groups.max_per_unit
-        if isinstance(groups.by, str):
-            return Lookup(scan, unit, about, number, Value(named[0], groups.listed[0].kind, groups.listed[0]), most)
-        values = [compared(each, self.format, argument="groups") for each in groups.listed]
-        parts = tuple(Value(each, members.kind, members) for each, members in zip(named, values, strict=True))
-        cross = Value(Column(groups.column, Holds.TEXT), CandidateKind.TEXT, groups.texts(values), parts)
-        return Lookup(scan, unit, about, number, cross, most)
+        return Lookup(scan, unit, about, number, tuple(map(Value, named, groups.listed)), most)
 
     def answers(self, asked: Sequence[Lookup]) -> list[list[Any]]:
         """The summaries of all that is asked, over the same rows: of each a list with an entry for each group."""
@@ -183,8 +178,6 @@ class Rows:
         sent = [each for _, each in batches]
         if self.conditions:
             sent = [filtered(each, self.conditions) for each in sent]
-        if self.format is not None:
-            sent = [as_compared(each, self.format) for each in sent]
         found = self.engine.answers(sent, self.progress)
         answers: dict[int, list[Any]] = {}
         with cut_off:
@@ -195,8 +188,7 @@ class Rows:
     def check_listed(self, column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that no value of the column could equal, or a neighbour, or two alike."""
         columns.check_match(column, listed.kind, argument=argument)
-        if self.format is not None:
-            compared(listed, self.format, argument=argument)
+        compared(listed, self.format, argument=argument)
         if listed.kind is CandidateKind.NUMBER:
             largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
             columns.check_near(column, largest, argument="by" if argument == "groups" else "column")
@@ -216,12 +208,3 @@ def checked_progress(progress: Callable[[float], None] | None) -> Callable[[floa
     """What is called during long scans."""
     expected = "a function of a number from 0 to 1, or None"
     return None if progress is None else function(progress, "progress", expected=expected)
-
-
-def as_compared(statement: Statement, format: Format) -> Statement:
-    """The statement with its lists as cells are compared with them; of a cross table they are already."""
-    reads = dict(statement.reads)
-    for name, value in statement.reads.items():
-        if isinstance(value, Value) and value.listed is not None and not value.parts:
-            reads[name] = replace(value, listed=compared(value.listed, format))
-    return replace(statement, reads=reads)

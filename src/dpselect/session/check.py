@@ -22,10 +22,10 @@ from dpselect.questions.wording import scope
 from dpselect.rows.arrow import Array, pc
 from dpselect.rows.columns import LINE
 from dpselect.rows.duckdb import Connection, DuckDB, Embedded, answer, candidate_table
-from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, Within, rule
+from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Value, Within, rule
 from dpselect.rows.scan import Cell, Scan, literal
-from dpselect.rows.statements import Statement, filtered, is_interval, statement_of
-from dpselect.rows.table import as_compared, checked_progress
+from dpselect.rows.statements import filtered, is_interval, statement_of
+from dpselect.rows.table import checked_progress
 from dpselect.session.advice import LONGEST, SHOWN, TEXTS, Written, advised, as_options, short
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.dataset import Dataset
@@ -197,9 +197,10 @@ def check(
     beyond = {f"are {side} {said}.": f"{sign} {end!r}" for sign, side, end in sides}
 
     def query(connection: Connection) -> Check:
-        for name, each in lists.items():
-            connection.register(f"{name}_list", candidate_table(each))
-        look = _Look(connection, engine, asked, left_out)
+        for name, each in reads.items():
+            if isinstance(each, Value):
+                connection.register(f"{name}_list", candidate_table({name: each.listed}, engine.format))
+        look = _Look(connection, engine, reads, left_out)
         problems, names = [*look.of_rows()], [printable(each.name) for each in look.columns.values()]
         for at, name in enumerate(look.columns):
             sentences = look.of_column(name, beyond, all_occur=bool(at) or not are_dates(bounds))
@@ -215,9 +216,9 @@ def check(
         numbers = {name: getattr(look, name) for name in ("units", "usable_units", "rows", "usable_rows")}
         return Check(column=column, unit=rows.unit, problems=tuple(problems), about=about, **numbers)
 
-    left_out, compared = list[int](), asked if engine.format is None else as_compared(asked, engine.format)
-    lists, columns = compared.lists, {name: value.column for name, value in asked.reads.items()}
-    cells = {name: Cell.of(each) for name, each in compared.reads.items()}
+    left_out, reads = list[int](), {name: value for name, (value,) in asked.reads.items()}
+    cells = {name: Cell.of(each) for name, each in reads.items()}
+    columns = {name: each.column for name, each in reads.items()}
     cells |= {f"raw_{name}": _AsWritten(each.of or each) for name, each in columns.items() if each.holds in TEXTS}
     cells["nth"] = Cell(LINE)
     scan = Scan(engine.source, cells, format=engine.format)
@@ -245,22 +246,25 @@ class _Look:
         most: usable rows of one unit.
     """
 
-    def __init__(self, connection: Connection, engine: Embedded, statement: Statement, left_out: list[int]) -> None:
+    def __init__(
+        self, connection: Connection, engine: Embedded, reads: Mapping[str, RowValue], left_out: list[int]
+    ) -> None:
         self._sql, self._source, self._left_out = connection.execute, engine.source, left_out
         self._words: dict[str, Any] = {} if engine.format is None else engine.format.words
-        self._lists, self._reasons = statement.lists, dict[str, list[str]]()
-        self._read = {name: value.column for name, value in statement.reads.items()}
+        self._lists = {name: value.listed for name, value in reads.items() if isinstance(value, Value)}
+        self._reasons = dict[str, list[str]]()
+        self._read = {name: value.column for name, value in reads.items()}
         self.columns = {name: self._read[name] for name in ("what", "number", "part") if name in self._read}
         kinds = {name: each.kind for name, each in self._lists.items()}
         self._kinds = {**dict.fromkeys(self._read, CandidateKind.NUMBER), **kinds}
         self._unit, met, shown, kept = printable(self._read["who"].shown), ["true"], ["nth"], list[str]()
-        for name, value in statement.reads.items():
+        for name, value in reads.items():
             listed, is_text = self._lists.get(name), value.column.holds in TEXTS
             read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DuckDB())})"
             counts = f"({rule(value, name, DuckDB())}) IS NOT NULL"
             if listed is not None:
                 interval = is_interval(listed) and f"BETWEEN {listed.values[0]} AND {listed.values[-1]}"
-                counts = f"{read} {interval or f'IN (SELECT candidate FROM {name}_list)'}"
+                counts = f"{read} {interval or f'IN (SELECT {name} FROM {name}_list)'}"
             if name not in ("who", *self.columns):
                 met.append(counts)
                 continue
@@ -365,7 +369,7 @@ class _Look:
             if count:
                 yield f"{_share(count, self._known)} {said}"
         if listed is not None and all_occur:
-            not_held = f"candidate NOT IN (SELECT DISTINCT is_{name} {usable})"
+            not_held = f"{name} NOT IN (SELECT DISTINCT is_{name} {usable})"
             absent = self._sql(f"SELECT place FROM {name}_list WHERE {not_held} ORDER BY place").fetchall()
             shown = ", ".join(short(listed[place]) for (place,) in absent[:10])
             more = f", and {len(absent) - 10:,} more" if len(absent) > 10 else ""

@@ -93,10 +93,6 @@ class PublicCandidates:
             return self.values.tolist()
         return [*map(stated, self.values)]
 
-    def texts(self) -> list[str]:
-        """All of them as engines write them in the text of a cross table."""
-        return [str(each).lower() if isinstance(each, bool) else str(each) for each in self.stated()]
-
     def may_hold(self, members: list[Any]) -> bool:
         """Whether `members` are different ones of them, as far as they are known."""
         if len(members) > len(self) or any(_KINDS.get(each) is not self.kind for each in map(type, members)):

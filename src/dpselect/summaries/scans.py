@@ -5,7 +5,7 @@ No summary leaves the process by accident.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -87,9 +87,6 @@ Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | PublicCondition
 MOST_GROUPS = 100_000
 _NAMES = "the name of a column, or a list of 2 to 4 different names"
 
-BETWEEN_PARTS = "\x1f"
-"""Between the values of a cross table in one text. No public group has it, so no other row is taken for one."""
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PublicGroups:
@@ -97,8 +94,8 @@ class PublicGroups:
 
     Attributes:
         by: name of the column with the group of each row, or the names of several.
-        listed: the different values in each column, in the order in which they were given.
         names: the groups; in a cross table tuples with a value for each column. Rows of other groups are left out.
+        listed: of each column the values that make up the groups, in their order.
         max_per_unit: the maximum number of groups one unit takes part in, chosen at random among its own.
     """
 
@@ -164,21 +161,11 @@ class PublicGroups:
             return {"kinds": kinds, "pairs": pairs}
         return {"count": len(pairs), "kinds": kinds, "sha256": hashed(pairs)}
 
-    def texts(self, compared: Sequence[PublicCandidates] = ()) -> PublicCandidates:
-        """Each group of a cross table as one text, of the values as cells are `compared`: see `row_rules.rule`."""
-        both = zip(self.listed, compared or self.listed, strict=True)
-        to = [dict(zip(each.stated(), become.texts(), strict=True)) for each, become in both]
-        groups = (
-            BETWEEN_PARTS.join(part[stated(value)] for part, value in zip(to, each, strict=True))
-            for each in cast("tuple[tuple[Any, ...], ...]", self.names)
-        )
-        return PublicCandidates(CandidateKind.TEXT, tuple(groups))
-
 
 def _pairs(
     columns: object, groups: object
 ) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], tuple[PublicCandidates, ...]]:
-    """Names of 2 to 4 different columns, the groups given by the caller, and the different values in each column."""
+    """Names of 2 to 4 different columns, the groups given by the caller, and the values of all groups in each."""
     names = members_in_order(columns, "by", expected=_NAMES)
     are_texts = all(isinstance(each, str) for each in names)
     if not are_texts or not 2 <= len(names) <= 4 or len(set(names)) < len(names):
@@ -191,18 +178,19 @@ def _pairs(
     are_values = all(isinstance(part, Hashable) and not isinstance(part, tuple) for each in listed for part in each)
     if len(listed) < len(given) or not are_values or not listed or any(len(each) != len(names) for each in listed):
         raise InvalidCandidatesError("groups", Shown(describe(groups)), expected)
-    different = (list(dict.fromkeys(part)) for part in zip(*listed, strict=True))
-    parts = tuple(PublicCandidates.given(part, argument="groups") for part in different)
-    for part in parts:
+    parts = list[PublicCandidates]()
+    for values in zip(*listed, strict=True):
+        same = dict[Any, Any]()
+        values = tuple(same.setdefault(each, each) for each in values)  # 1 and True are one, the first
+        part = PublicCandidates.given([*same], argument="groups")
         if part.kind is CandidateKind.NUMBER:
             known = "whole numbers, text, dates or booleans in each column"
             hint = "Numbers with a point are no names of groups: round them, or give the groups as text."
             raise InvalidCandidatesError("groups", Shown(f"<{part.kind}>"), known, hint)
-        if part.kind is CandidateKind.TEXT and any(BETWEEN_PARTS in str(each) for each in part.values):
-            raise InvalidCandidatesError("groups", Shown("<text>"), "text without the control character U+001F")
+        parts.append(PublicCandidates(part.kind, values))
     if len(set(listed)) < len(listed):
         raise InvalidCandidatesError("groups", Shown(f"<{len(listed):,} groups>"), "groups without duplicates")
-    return tuple(names), tuple(listed), parts
+    return tuple(names), tuple(listed), tuple(parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
