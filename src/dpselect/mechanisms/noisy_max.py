@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Literal, NoReturn, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._native import _core
 from dpselect.accounting import LaplaceProfileEvent
@@ -20,15 +19,19 @@ from dpselect.checks import one_of, whole_number
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.mechanism import Mechanism, explained
-from dpselect.mechanisms.numbers import FloatArray, Law, gauss_legendre
-from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, not_tossed, product_integrals, tossed_away
+from dpselect.mechanisms.numbers import FloatArray, IntArray, Law, gauss_legendre
+from dpselect.mechanisms.permute_and_flip import (
+    PERMUTE_AND_FLIP,
+    not_tossed,
+    power_sums,
+    product_integrals,
+    tossed_away,
+)
 from dpselect.mechanisms.scores import ScoresLike, native_scores
 
-_DEEPEST = 750.0  # e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles
-_NODES = 16  # on each panel
-_WIDEST = 1.0  # width of a panel: the product varies on the scale of 1, whatever the number of candidates
+_DEEPEST = 700.0  # candidates further down than this have probabilities below 1e-300
+_NODES = 16  # on each panel, at most 1 wide: the product varies on that scale, whatever the number of candidates
 _NEAR = math.log(25.0)  # beyond this distance ``q = e^-distance / 2`` is at most 0.02, and power series are used
-_TERMS = 10
 
 
 def laplace_probabilities(x: FloatArray) -> FloatArray:
@@ -39,92 +42,53 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
     p = np.exp(-x)
     total = float(p.sum())
     result = p / 2.0 * product_integrals(p / 2.0)
-    negligible = 1e-21 / (1.0 + total)  # panels are left out once w is this small beside the integral above the best
-    enough = -math.log(negligible)
-    if total - 1.0 >= 2.0 * enough:  # w(0) is at most exp(-(total - 1) / 2)
+    enough = math.log(1e21 * (1.0 + total))  # -ln w from which on w is negligible beside the integral above the best
+    if total - 1.0 >= 2.0 * enough:
         return result
-    near = x <= _DEEPEST
-    near_x, position, counts = np.unique(x[near], return_inverse=True, return_counts=True)
-    upper, lower = _below_best(near_x, counts, negligible)
-    result[near] += p[near] / 2.0 * upper[position] + lower[position]
+    visible = x <= _DEEPEST
+    levels, position, counts = np.unique(x[visible], return_inverse=True, return_counts=True)
+    upper, lower = _below_best(levels, counts, enough)
+    result[visible] += p[visible] / 2.0 * upper[position] + lower[position]
     return result
 
 
-def _below_best(x: FloatArray, counts: NDArray[np.intp], negligible: float) -> tuple[FloatArray, FloatArray]:
-    """The two integrals below the best score, for each level: before and after the value passes it, panel by panel.
+def _below_best(x: FloatArray, counts: IntArray, enough: float) -> tuple[FloatArray, FloatArray]:
+    """The two integrals below the best score, for each level: before and after the value passes it.
 
-    Levels are the distinct scaled gaps in increasing order, and `counts` how many candidates have each. For those far
-    below the nodes so far, ``sum_k weight_k / (1 - q)`` is a series in ``q = e^(y - x) / 2``. Its sums of powers are
-    kept relative to the last panel's end, so that nothing overflows.
+    Levels are the distinct scaled gaps in increasing order, and `counts` how many candidates have each. Panels end at
+    the levels, and where -ln w has to be `enough`. Levels that are far below all panels enter by power series.
     """
     from numpy.polynomial.polynomial import polyval  # not loaded with NumPy: draws need none
 
-    def log_w(y: FloatArray, *, passed: int, near: int, far: FloatArray, stop: float) -> FloatArray:
-        """``ln w`` at each y: levels before `passed` are above y; those before `near` are computed one by one."""
-        others = counts[:passed].astype(np.float64)
-        others[0] -= 1.0  # e^y cancels the fall of one candidate at the top, in the formula
-        above = (others * (y[:, np.newaxis] - x[:passed] + math.log(2.0))).sum(axis=1)
-        q = 0.5 * np.exp(y[:, np.newaxis] - x[passed:near])
-        below = (counts[passed:near] * np.log1p(-q)).sum(axis=1)
-        powers = np.arange(1, _TERMS)
-        return below - above - math.log(2.0) - (_half_powers(y - stop)[:, 1:] * (far / powers)).sum(axis=1)
+    others = counts.astype(np.float64)
+    others[0] -= 1.0  # e^y cancels the fall of one candidate at the top, in the formula
+    # -2 ln w is at least the number of others passed, and e^(y - x) of each that is not.
+    passed_before, not_before = np.cumsum(others) - others, np.cumsum((others * np.exp(-x))[::-1])[::-1]
+    beyond, end = int(np.searchsorted(passed_before + np.exp(x) * not_before, 2.0 * enough)), float(x[-1])
+    if beyond < x.size:
+        end = math.log((2.0 * enough - passed_before[beyond]) / not_before[beyond])
+    ends = [0.0, *x[1:beyond].tolist(), end]
+    edges = [np.linspace(low, high, math.ceil(high - low), endpoint=False) for low, high in pairwise(ends)]
 
-    # Panels end at the levels, as far down as w matters, and at points between them. w is at most 2^-N once N
-    # candidates have been passed.
-    ends = x[: int(np.searchsorted(np.cumsum(counts), -math.log2(negligible))) + 1]
-    parts: list[FloatArray] = [
-        np.linspace(low, high, math.ceil((high - low) / _WIDEST), endpoint=False, dtype=np.float64)
-        for low, high in pairwise(ends.tolist())
-    ]
-    edges = np.concatenate([*parts, ends[-1:]])
-    upper, lower = np.zeros((2, x.size))
-    sums, end, rule = np.zeros(_TERMS), 0.0, gauss_legendre(_NODES)
-    still_far = int(np.searchsorted(x, _NEAR, side="right"))  # levels from here on are in the moments
-    all_passed = edges[-1] == x[-1]
-    for start, stop, far in zip(edges[:-1], edges[1:], _far_power_sums(x, counts, edges[1:]), strict=True):
-        passed, near = (int(i) for i in np.searchsorted(x, [start, stop + _NEAR], side="right"))
-        upper[still_far:near] = polyval(np.exp(end - x[still_far:near]), sums)
-        still_far = max(still_far, near)
-
-        at_start = log_w(np.array([start]), passed=passed, near=near, far=far, stop=stop)
-        if at_start[0] < math.log(negligible):
-            all_passed = False
-            break
-        y = start + (stop - start) * rule.nodes
-        weights = (stop - start) * rule.weights * np.exp(log_w(y, passed=passed, near=near, far=far, stop=stop))
-        own = 1.0 - 0.5 * np.exp(y[:, np.newaxis] - x[passed:near])
-        upper[passed:near] += (weights[:, np.newaxis] / own).sum(axis=0)
-        sums = sums * np.exp(-np.arange(_TERMS) * (stop - end)) + weights @ _half_powers(y - stop)
-        end = stop
-        lower[:passed] += (np.exp(-y) * weights).sum()
-    upper[still_far:] = polyval(np.exp(end - x[still_far:]), sums)
-    if all_passed:  # the rest falls like exp(-n y)
-        last, n = x[-1:], x.size
-        least_log = log_w(last, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(last[0]))
-        lower += np.exp(least_log - last) / counts.sum()
+    near = int(np.searchsorted(x, end + _NEAR, side="right"))
+    far = np.exp(end - x[near:])
+    sums = power_sums(far, counts[near:])
+    upper, lower, moments = np.zeros(x.size), np.zeros(x.size), np.zeros(sums.size + 1)
+    places = np.arange(moments.size)
+    for start, stop in pairwise([*np.concatenate(edges).tolist(), end]):
+        y, weights = gauss_legendre(_NODES).between(np.array([start, stop]))
+        passed, powers = int(np.searchsorted(x, start, side="right")), np.power.outer(np.exp(y - end) / 2.0, places)
+        own = 1.0 - np.exp(y[:, np.newaxis] - x[passed:near]) / 2.0
+        falls = (y[:, np.newaxis] - x[:passed] + math.log(2.0)) @ others[:passed] + math.log(2.0)
+        below = np.log(own) @ others[passed:near] - powers[:, 1:] @ sums
+        weights *= np.exp(below - falls)
+        upper[passed:near] += weights @ (1.0 / own)
+        lower[:passed] += weights @ np.exp(-y)
+        moments += weights @ powers
+    upper[near:] = polyval(far, moments)
+    if beyond == x.size:  # the rest falls like exp(-n y)
+        lower += np.exp(-(end - x + math.log(2.0)) @ others - end) / 2.0 / counts.sum()
     return upper, lower
-
-
-def _far_power_sums(x: FloatArray, counts: NDArray[np.intp], stops: FloatArray) -> list[FloatArray]:
-    """``sum_j exp(-m (x_j - stop))`` over the candidates far below each stop, for m = 1, 2, ..."""
-    powers = np.arange(1, _TERMS)
-    first_far = np.searchsorted(x, stops + _NEAR, side="right")
-    sums: list[FloatArray] = []
-    total, reference, end = np.zeros(_TERMS - 1), float(x[-1]), x.size
-    for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards, so that sums only grow
-        total = total * np.exp(-powers * (reference - stop))
-        weight, step = counts[begin:end].astype(np.float64), np.exp(stop - x[begin:end])
-        for m in range(powers.size):
-            weight *= step
-            total[m] += weight.sum()
-        sums.append(total)
-        reference, end = stop, int(begin)
-    return sums[::-1]
-
-
-def _half_powers(distance: FloatArray) -> FloatArray:
-    """``(e^distance / 2)^m``, shape ``(len(distance), _TERMS)``."""
-    return np.power.outer(0.5 * np.exp(distance), np.arange(_TERMS))
 
 
 def _best_of_laplace(theta: float, n: float) -> tuple[float, float]:
