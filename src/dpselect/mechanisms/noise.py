@@ -96,7 +96,7 @@ class WholeNoise(MechanismValue, abc.ABC):
 
     def first_noise(self, share: Fraction) -> int:
         """The smallest number >= 1 whose `tail_bound` is at most `share`; at most 2^63 - 1."""
-        return first_count(lambda noise: self.tail_bound(noise) <= share, near=self.one_sided_bound(float(share)) + 1)
+        return first_count(lambda noise: self.tail_bound(noise) <= share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -163,22 +163,15 @@ Enclosed = tuple[Fraction, Fraction]
 """A lower and an upper bound of a real number."""
 
 
-def first_count(holds: Callable[[int], bool], near: float | Fraction = 1) -> int:
+def first_count(holds: Callable[[int], bool]) -> int:
     """The smallest count >= 1 for which something `holds` that then holds for all larger ones; at most `LARGEST_COUNT`.
 
-    The search begins at `near`; `holds` alone decides. For ``proofs/partition_selection.md`` and
-    ``proofs/stop_candidate.md``.
+    For ``proofs/partition_selection.md`` and ``proofs/stop_candidate.md``.
     """
-    near, step = max(1, int(min(near, LARGEST_COUNT))), 1
-    if near == LARGEST_COUNT or holds(near):
-        while near > step and holds(near - step):
-            step *= 2
-        below, first = max(near - step, 0), near
-    else:
-        while near + step < LARGEST_COUNT and not holds(near + step):
-            step *= 2
-        below, first = near, min(near + step, LARGEST_COUNT)
-    return bisect_left(range(first), True, below + 1, key=holds)
+    most = 1
+    while most < LARGEST_COUNT and not holds(most):
+        most = min(2 * most, LARGEST_COUNT)
+    return bisect_left(range(most), True, most // 2 + 1, key=holds)
 
 
 def log_of(number: Fraction) -> float:

@@ -29,7 +29,6 @@ from dpselect.mechanisms.numbers import (
     first_count,
     heads,
     log_in_digits,
-    log_of,
     uniform_subset,
 )
 from dpselect.mechanisms.scores import ScoresLike
@@ -247,8 +246,7 @@ class StopCandidate(UnlistedValues):
         allowed = (1 - least) * Fraction(self.stop_delta) / (least * self.max_values_per_unit)
         if allowed >= 1:
             return 1
-        rate, distance = self.rounds.rate, Fraction(-log_of(allowed))
-        more = first_count(lambda n: exp_minus(n * rate)[1] <= allowed, near=distance / rate)
+        more = first_count(lambda n: exp_minus(n * self.rounds.rate)[1] <= allowed)
         return min(more + 1, LARGEST_COUNT)
 
     def select(self, counts: ScoresLike) -> IntArray:
