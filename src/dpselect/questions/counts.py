@@ -84,7 +84,6 @@ class Count(NoisyCounts, name="count"):
     column: arguments.ColumnIfAny = None
     candidates: arguments.ValuesIfAny = None
     between: arguments.Between = None
-    epsilon: arguments.Epsilon
 
     near: ClassVar[str] = "the released number is within {bound} of the number of units ({unit})"
 
@@ -174,10 +173,8 @@ class Histogram(NoisyCounts, ListQuestion, name="histogram"):
     asks = "How many have each value?"
     example = ("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5")
 
-    column: arguments.Values
     candidates: arguments.CandidatesToCount = None
     bins: arguments.EdgesIfAny = None
-    epsilon: arguments.Epsilon
     max_values_per_unit: arguments.MaxValuesCounted = 1
     delta: arguments.DeltaIfLess = 0.0
 
@@ -326,10 +323,8 @@ class Density(InBins, name="density"):
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5")
     value = "list[float]"
 
-    column: arguments.Numbers
     bounds: arguments.BinBounds
     bins: arguments.Bins
-    epsilon: arguments.Epsilon
 
     measure: ClassVar[str] = "share of the units"
     digits: ClassVar[str] = ".4f"
@@ -360,6 +355,4 @@ class Density(InBins, name="density"):
 class BinnedCounts(InBins, name="histogram_of_bins"):
     """The number of units with a number in each bin between public edges: `histogram` with `bins`."""
 
-    column: arguments.Numbers
     bins: summaries.PublicBins
-    epsilon: arguments.Epsilon

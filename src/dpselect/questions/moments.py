@@ -37,9 +37,7 @@ _FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
 class Moment(NumbersQuestion):
     """A question that noisy sums answer, of one value of each unit. Its subclasses are questions."""
 
-    column: arguments.Numbers
     bounds: arguments.Bounds
-    epsilon: arguments.Epsilon
     step: arguments.FineStep = None
 
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.checks import decimal_fraction, finite_bounds, quantile_level
@@ -21,10 +21,11 @@ _STEP = f"{_SMALLEST_STEP} With `continuous=True` the answer can be far off if v
 class Between(NumbersQuestion):
     """A question about quantiles between public bounds, of numbers or dates. Its subclasses are questions."""
 
-    if TYPE_CHECKING:  # declared by each, in its place among the others
-        bounds: Any
-        step: Any
-        continuous: bool
+    column: arguments.NumbersOrDates
+    bounds: Any
+    step: arguments.Step = None
+    continuous: arguments.Continuous = False
+    max_rows_per_unit: arguments.MaxRows = 1
 
     may_be_dates: ClassVar[bool] = True
     label: ClassVar[str] = "level"
@@ -70,13 +71,8 @@ class Median(Between, name="median"):
     example = ("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5")
     value = "float"
 
-    column: arguments.NumbersOrDates
     bounds: arguments.BoundsIfKnown = None
-    epsilon: arguments.Epsilon
     lower: arguments.LowerIfUnbounded = None
-    step: arguments.Step = None
-    continuous: arguments.Continuous = False
-    max_rows_per_unit: arguments.MaxRows = 1
 
     error_unit = "ranks"
     unbounded: ClassVar[str] = f"{NumbersQuestion.unbounded}; with a step there is one"
@@ -173,13 +169,8 @@ class Quantiles(Between, name="quantiles"):
     positional = ("levels",)
     value = "list[float]"
 
-    column: arguments.NumbersOrDates
     levels: arguments.Levels
     bounds: arguments.QuantileBounds
-    epsilon: arguments.Epsilon
-    step: arguments.Step = None
-    continuous: arguments.Continuous = False
-    max_rows_per_unit: arguments.MaxRows = 1
     method: arguments.Quantiles = "joint"
 
     unbounded: ClassVar[str] = "No bound on the error of several quantiles is stated"
@@ -247,8 +238,6 @@ class UpperBound(NumbersQuestion, name="upper_bound"):
     example = ("adult.csv hours_per_week", "--unit person_id --step 1 --epsilon 0.5")
     value = "float"
 
-    column: arguments.Numbers
-    epsilon: arguments.Epsilon
     lower: arguments.Lower = 0.0
     step: arguments.SmallestStep = None
     max_rows_per_unit: arguments.MaxRows = 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
+from typing import Any, ClassVar, Self, cast, dataclass_transform
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.arguments import Argument, arguments_of
@@ -68,10 +68,8 @@ class Columns:
 class Question(ABC):
     """A question. Its docstring says what it asks, what is returned, and where that is proved."""
 
-    if TYPE_CHECKING:  # declared by each, in its place among the others
-        column: Any
-        epsilon: arguments.Epsilon
-
+    column: Any  # each declares of what
+    epsilon: arguments.Epsilon
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     """Which tables the guarantee compares: no argument of a question, but of the table."""
 
@@ -263,6 +261,8 @@ class Question(ABC):
 class ListQuestion(Question):
     """A question that chooses from a public list. Its subclasses are questions."""
 
+    column: arguments.Values
+
     label: ClassVar[str] = "rank"
     listed: ClassVar[str] = "candidates"  # the argument with the list
     max_values_per_unit = cast("Any", None)  # an argument of most
@@ -325,6 +325,8 @@ def check_useful(mechanism: mechanisms.GeometricMechanism | mechanisms.DiscreteG
 
 class NumbersQuestion(Question):
     """A question about at most so many numbers of each unit, between public bounds. Its subclasses are questions."""
+
+    column: arguments.Numbers
 
     may_be_dates: ClassVar[bool] = False  # the bounds, and the values
     ends: ClassVar[tuple[str, str]] = "lower", "upper"  # of what it is drawn out of, as a certificate names them

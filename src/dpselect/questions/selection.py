@@ -154,9 +154,7 @@ class MostCommon(Counted, name="most_common"):
     asks = "What is the most common value?"
     example = ("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5")
 
-    column: arguments.Values
     candidates: arguments.Candidates = None
-    epsilon: arguments.Epsilon
     max_values_per_unit: arguments.MaxValues = None
     with_counts: arguments.WithCounts = False
 
@@ -209,7 +207,6 @@ class BestDate(Counted, name="best_date"):
     dates: arguments.DatesToChoose = None
     bounds: arguments.DateBounds = None
     step: arguments.DateStep = 1
-    epsilon: arguments.Epsilon
     with_counts: arguments.WithCounts = False
 
     label: ClassVar[str] = "answer"
@@ -244,10 +241,8 @@ class TopK(Counted, name="top_k"):
     positional = ("k",)
     value = "list[Any]"
 
-    column: arguments.Values
     k: arguments.K
     candidates: arguments.CandidatesIfAny = None
-    epsilon: arguments.Epsilon
     delta: arguments.DeltaIfLess = 0.0
     with_counts: arguments.WithCounts = False
     max_values_per_unit: arguments.MaxValues = None
@@ -282,7 +277,6 @@ class BestFeatures(Counted, name="best_features"):
     k: arguments.K
     weights: Annotated[Sequence[int], "levels", "What a row of each class counts for."]
     settings: Annotated[str, "text", "Hash of the bins and of the labels of the classes."]
-    epsilon: arguments.Epsilon
     delta: arguments.DeltaIfLess = 0.0
 
     value = "list[Any]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from dpselect import arguments, mechanisms, summaries
 from dpselect.errors import InvalidParameterError
@@ -17,9 +17,8 @@ from dpselect.questions.records import CONFIDENCE, Drawn, Planned, counted, is_n
 class OfAmounts(Question):
     """A question about clipped amounts of units. Its subclasses are questions. Proof: ``proofs/clipped_sums.md``."""
 
-    if TYPE_CHECKING:  # declared by each, in its place among the others
-        clip: arguments.Clip
-        scale: arguments.Scale
+    clip: arguments.Clip
+    scale: arguments.Scale = 1.0
 
     error_unit = "sum"
 
@@ -89,9 +88,6 @@ class Sum(OfAmounts, name="sum"):
     value = "float"
 
     column: arguments.Numbers
-    clip: arguments.Clip
-    epsilon: arguments.Epsilon
-    scale: arguments.Scale = 1.0
 
     measure: ClassVar[str] = "sum of {column}"
     near: ClassVar[str] = "the released sum is within {bound} of the total {column}"
@@ -151,12 +147,8 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
     example = ("adult.csv education_num capital_gain", "--unit person_id --candidates 1..16 --clip 0 10000 --epsilon 1")
     positional = ("sum",)
 
-    column: arguments.Values
     sum: arguments.Summed  # the word that says it, here and on the command line
-    clip: arguments.Clip
-    scale: arguments.Scale = 1.0
     candidates: arguments.Candidates = None
-    epsilon: arguments.Epsilon
     with_counts: arguments.WithCounts = False
 
     @cached_property
@@ -215,7 +207,6 @@ class BestPrice(NumbersQuestion, name="best_price"):
 
     column: arguments.Offers
     prices: arguments.Prices = None
-    epsilon: arguments.Epsilon
     max_rows_per_unit: arguments.MaxRows = 1
 
     error_unit = "revenue"

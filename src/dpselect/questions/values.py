@@ -23,10 +23,10 @@ class Unlisted(Question):
 
     value = "list[Any]"
 
-    if TYPE_CHECKING:  # declared by each, in its place among the others
-        kind: Any
-        delta: Any
-        max_values_per_unit: Any
+    column: arguments.Values
+    delta: arguments.Delta
+    max_values_per_unit: arguments.MaxValuesCounted = 1
+    kind: Any = None
 
     @cached_property
     @abstractmethod
@@ -120,10 +120,6 @@ class Values(Unlisted, name="values"):
     asks = "Which values occur, without a list of candidates?"
     example = ("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6")
 
-    column: arguments.Values
-    epsilon: arguments.Epsilon
-    delta: arguments.Delta
-    max_values_per_unit: arguments.MaxValuesCounted = 1
     kind: arguments.Kind = None
 
     label: ClassVar[str] = "number"
@@ -168,13 +164,8 @@ class TopUnknown(Unlisted, name="top_unknown"):
 
     label: ClassVar[str] = "rank"
 
-    column: arguments.Values
     k: arguments.K
-    epsilon: arguments.Epsilon
-    delta: arguments.DeltaIfLess
     with_counts: arguments.WithCounts = False
-    max_values_per_unit: arguments.MaxValues = 1
-    kind: Any
 
     @cached_property
     def chosen(self) -> UnlistedNoise:
