@@ -45,27 +45,16 @@ class CandidateKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One public argument.
-
-    Attributes:
-        kind: how it is written as text.
-        help: its explanation, with other arguments as the command line writes them: ``--step``.
-        name: the same in Python, in plans, in certificates; with dashes on the command line.
-        default: its default, or `REQUIRED`.
-        check: makes of a value the one that is meant, or refuses it.
-        is_list: whether Python may leave it out, to be refused with a hint of its own.
-        may_be_one: whether a public list of one leaves something to ask.
-        type: as a stub writes it.
-    """
+    """One public argument."""
 
     kind: WrittenAs
-    help: str = ""
-    name: str = ""
+    help: str = ""  # with other arguments as the command line writes them: ``--step``
+    name: str = ""  # the same in Python, in plans, in certificates; with dashes on the command line
     default: object = REQUIRED
-    check: Callable[[Any, str], Any] | None = None
-    is_list: bool = False
-    may_be_one: bool = False
-    type: str = ""
+    check: Callable[[Any, str], Any] | None = None  # makes of a value the one that is meant, or refuses it
+    is_list: bool = False  # Python may leave it out, to be refused with a hint of its own
+    may_be_one: bool = False  # a public list of one leaves something to ask
+    type: str = ""  # as a stub writes it
 
     @property
     def names_members(self) -> bool:

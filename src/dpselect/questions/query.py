@@ -42,25 +42,16 @@ class Query:
     answer, counted once these are selected, and of units that the question could use. One unit changes each
     by at most 1.
 
-    Attributes:
-        question: the question, of checked arguments.
-        alone: the question of one group with all that decides its cost.
-        groups: the groups; None: all rows together.
-        where: the conditions on rows, in words.
-        counting: the noise of the counts of the answers; None: none are paid for.
-        usable: the noise of the number of usable units; None: none is asked for.
-        facts: what had to be known of the columns' types.
-
     Proof: ``proofs/groups.md``; ``proofs/noisy_order.md``, claim 5; ``proofs/usable_units.md``.
     """
 
-    question: Question
-    alone: Question
-    groups: PublicGroups | None = None
-    where: Sequence[Words] = ()
-    counting: mechanisms.GeometricMechanism | None = None
-    usable: mechanisms.GeometricMechanism | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    question: Question  # of checked arguments
+    alone: Question  # in one group, with all that decides its cost
+    groups: PublicGroups | None = None  # None: all rows together
+    where: Sequence[Words] = ()  # the conditions on rows
+    counting: mechanisms.GeometricMechanism | None = None  # the noise of the answers' counts, if these are paid for
+    usable: mechanisms.GeometricMechanism | None = None  # that of the number of usable units, if it is asked for
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what had to be known of the columns' types
 
     @classmethod
     def planned(

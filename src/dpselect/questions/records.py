@@ -145,19 +145,12 @@ class Planned:
 
 
 class Drawn(NamedTuple):
-    """What was drawn.
-
-    Attributes:
-        answer: the answer.
-        usable: the noisy number of units in each group, one without groups; None if none was released.
-        counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
-        places: the positions of the selected candidates in their list, if their counts may be asked for.
-    """
+    """What was drawn."""
 
     answer: Answered
-    usable: list[int] | None = None
-    counted: list[int] | None = None
-    places: Sequence[int] = ()
+    usable: list[int] | None = None  # the noisy number of units in each group, if released: one without groups
+    counted: list[int] | None = None  # likewise those with each selected candidate, of one group after another
+    places: Sequence[int] = ()  # of the selected candidates in their list, if their counts may be asked for
 
 
 LARGEST_COUNT = 2**62

@@ -67,19 +67,13 @@ def first_and_last(bounds: object) -> tuple[date, date]:
 
 @dataclass(frozen=True, slots=True)
 class PublicDomain:
-    """All numbers from `lower` to `upper`, or a grid of them; values beyond count as the nearest of them.
-
-    Attributes:
-        grid: the answers ``lower, lower + step, ..., upper``, and each value counts as the nearest; None: no grid.
-        is_open: whether the caller gave no upper bound.
-        dated: whether the numbers stand for dates, as days since 1970.
-    """
+    """All numbers from `lower` to `upper`, or a grid of them; values beyond count as the nearest of them."""
 
     lower: float
     upper: float
-    grid: Grid | None = None
-    is_open: bool = False
-    dated: bool = False
+    grid: Grid | None = None  # the answers, if not all: each value counts as the nearest
+    is_open: bool = False  # the caller gave no upper bound
+    dated: bool = False  # the numbers stand for dates, as days since 1970
 
     @classmethod
     def given(cls, bounds: object, *, step: object = None, may_be_dates: bool = False) -> PublicDomain:
@@ -140,14 +134,10 @@ _TENS = range(-9, 18)  # powers of ten that begin a factor of ten which is cut i
 class PublicBins:
     """Bins that follow each other: a number belongs to the one that begins at the largest edge not above it.
 
-    Attributes:
-        edges: where each bin begins, and where the last one ends, in ascending order. The outer ones are infinite where
-            there are no bounds.
-        is_closed: the last edge belongs to the last bin, and numbers beyond the outer edges to none. Otherwise they
-            belong to the outer bins.
+    Numbers beyond the outer edges belong to the outer bins; if `is_closed`, to none, and the last edge to the last bin.
     """
 
-    edges: tuple[float, ...]
+    edges: tuple[float, ...]  # in ascending order; the outer ones are infinite where there are no bounds
     is_closed: bool = False
 
     @classmethod

@@ -92,17 +92,13 @@ _NAMES = "the name of a column, or a list of 2 to 4 different names"
 class PublicGroups:
     """The groups that a question is asked for: a public list, or those of a cross table of 2 to 4 columns.
 
-    Attributes:
-        by: name of the column with the group of each row, or the names of several.
-        names: the groups; in a cross table tuples with a value for each column. Rows of other groups are left out.
-        listed: of each column the values that make up the groups, in their order.
-        max_per_unit: the maximum number of groups one unit takes part in, chosen at random among its own.
+    Rows of other groups are left out.
     """
 
-    by: str | tuple[str, ...]
-    listed: tuple[PublicCandidates, ...]
-    names: PublicCandidates | tuple[tuple[Any, ...], ...]
-    max_per_unit: int
+    by: str | tuple[str, ...]  # the column with the group of each row, or several
+    listed: tuple[PublicCandidates, ...]  # the different values in each column, in the order in which they were given
+    names: PublicCandidates | tuple[tuple[Any, ...], ...]  # in a cross table with a value for each column
+    max_per_unit: int  # in how many groups one unit takes part, chosen at random among its own
 
     @property
     def columns(self) -> tuple[str, ...]:
