@@ -18,12 +18,12 @@ from dpselect import verify as check
 from dpselect.errors import (
     AnswerLostError,
     ChargeRefusedError,
+    InvalidAccountError,
     InvalidCertificateError,
     InvalidDataError,
     InvalidParameterError,
     LedgerReadOnlyError,
     RequestReusedError,
-    WrongAccountError,
 )
 from dpselect.mechanisms import PermuteAndFlip
 from tests.edited_certificates import canonical_json, digest, question_hash
@@ -156,7 +156,7 @@ def test_arguments_that_belong_together(tmp_path: Path, ledger: dps.Ledger) -> N
         dps.Dataset(CLICKS, unit="session", account="clicks")
     with pytest.raises(InvalidParameterError, match="request='r'"):
         dps.Dataset(CLICKS, unit="session").most_common("page", candidates=PAGES, epsilon=1, request="r")
-    with pytest.raises(WrongAccountError, match="unit='page'"):
+    with pytest.raises(InvalidAccountError, match="unit='page'"):
         dps.Dataset(CLICKS, unit="page", ledger=ledger, account="clicks").most_common(
             "session", candidates=PAGES, epsilon=0.1
         )

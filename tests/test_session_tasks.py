@@ -125,7 +125,7 @@ def test_every_relation_is_charged_to_an_account_of_its_own(tmp_path: Path) -> N
         release = dps.Dataset(FRIENDS, account=own, **friends).best_date("free_on", **asked)
         assert release.neighbours == neighbours
         assert check(release.to_json(), ledger=ledger).charged
-        with pytest.raises(dps.errors.WrongAccountError, match=r"^neighbours="):
+        with pytest.raises(dps.errors.InvalidAccountError, match=r"^neighbours="):
             dps.Dataset(FRIENDS, account=other, **friends).best_date("free_on", **asked)
     assert ledger.account("adding").spent == 1.0
 

@@ -144,15 +144,11 @@ def import_extra(module: str, what: str, extra: str) -> Any:
 
 
 class InvalidAccountError(InvalidParameterError):
-    """The ledger has no such account, already has one of this name, or the account is closed; nothing was charged."""
+    """The account does not allow that, whatever is left of it; nothing was charged or changed.
 
-
-class InvalidLimitError(InvalidParameterError):
-    """The limit is below what is already spent, or the account is closed; nothing was changed."""
-
-
-class WrongAccountError(InvalidParameterError):
-    """The account protects a different unit, or uses a different neighbouring relation, than the charge."""
+    The ledger has no such account, already has one of this name, the account is closed, has spent more than its new
+    limit, or protects another unit, or under another neighbouring relation, than the charge.
+    """
 
 
 class RequestReusedError(InvalidParameterError):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent, LaplaceProfileEvent, PureEvent, SequenceEvent
-from dpselect.errors import ChargeRefusedError, InvalidAccountError, InvalidLimitError
+from dpselect.errors import ChargeRefusedError, InvalidAccountError
 from dpselect.ledger import Ledger
 
 
@@ -139,7 +139,7 @@ class LedgerAgainstModel(RuleBasedStateMachine):
     @rule(limit=st.sampled_from([0.5, 1.0, 3.0]))
     def set_limit(self, limit: float) -> None:
         if Fraction(limit) < self.spent:
-            with pytest.raises(InvalidLimitError):
+            with pytest.raises(InvalidAccountError):
                 self.ledger.set_limit("clicks", epsilon=limit)
             return
         self.ledger.set_limit("clicks", epsilon=limit)

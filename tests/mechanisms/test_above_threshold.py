@@ -255,7 +255,7 @@ def test_a_ledger_counts_streams_and_keeps_their_direction(tmp_path: Any) -> Non
     assert counts["streams"] > 1.2 * counts["pure"] > 60
     ledger.verify()
     ledger.open_account("replaced", epsilon=1.0, unit="person", neighbours="replace_one")
-    with pytest.raises(dps.errors.WrongAccountError, match="replaced"):
+    with pytest.raises(dps.errors.InvalidAccountError, match="replaced"):
         ledger.charge("replaced", ComposedEvent(event=event, count=2))
     assert ledger.remaining("replaced") == 1.0
     ledger.disconnect()

@@ -197,7 +197,7 @@ def test_who_is_protected_is_said_of_rows(tmp_path: Any) -> None:
     assert abs(ages.value - 39.5) < 0.01
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("people", epsilon=10, unit="who")
-    with pytest.raises(dps.errors.WrongAccountError):
+    with pytest.raises(dps.errors.InvalidAccountError):
         dps.Dataset(PEOPLE, unit=dps.ROWS, ledger=ledger, account="people").count(epsilon=1.0)
 
 

@@ -68,7 +68,7 @@ def test_another_question_is_another_question(tmp_path: Path, changed: dict[str,
 def test_the_account_protects_the_same_unit_under_the_same_relation(tmp_path: Path) -> None:
     ledger = opened(tmp_path, epsilon=9.0)
     for changed in ({"unit": "row"}, {"neighbours": "replace_one"}):
-        with pytest.raises(dps.errors.WrongAccountError):
+        with pytest.raises(dps.errors.InvalidAccountError):
             selector(ledger, **changed).fit(X, Y)
     assert dps.Ledger(ledger).open_account("both", epsilon=1.0, unit="person", neighbours="replace_one")
     assert selector(ledger, account="both", neighbours="replace_one").fit(X, Y).release_.receipt

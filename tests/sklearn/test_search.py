@@ -131,7 +131,7 @@ def test_it_is_charged_once_and_before_the_first_run(tmp_path: Any) -> None:
     assert ledger.remaining("people") == pytest.approx(3.0 - asked.event_.epsilon)
     with pytest.raises(dps.errors.ChargeRefusedError):
         asked.fit(X, y)
-    with pytest.raises(dps.errors.WrongAccountError):
+    with pytest.raises(dps.errors.InvalidAccountError):
         search(ledger=ledger, account="people").fit(X, y)
     ledger.disconnect()
 

@@ -152,8 +152,8 @@ def test_each_fit_is_charged_until_the_account_is_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        ({"unit": "row"}, dps.errors.WrongAccountError),
-        ({"neighbours": "replace_one"}, dps.errors.WrongAccountError),
+        ({"unit": "row"}, dps.errors.InvalidAccountError),
+        ({"neighbours": "replace_one"}, dps.errors.InvalidAccountError),
         ({"depth": 0}, dps.errors.InvalidParameterError),
         ({"classes": [0]}, dps.errors.InvalidParameterError),
         ({"criterion": "entropy"}, dps.errors.InvalidParameterError),

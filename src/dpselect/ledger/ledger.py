@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.filter import Limits
 from dpselect.checks import fraction_up, positive_count, whole_number
-from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown, import_extra
+from dpselect.errors import InvalidAccountError, InvalidParameterError, Shown, import_extra
 from dpselect.ledger import requests
 from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
 from dpselect.ledger.anchor import anchor_of
@@ -223,8 +223,7 @@ class Ledger:
             reason: why, and who allowed it; stored in the entry, and shown by `history`.
 
         Raises:
-            InvalidLimitError: more than `epsilon` is spent already.
-            InvalidAccountError: no such account, or it is closed.
+            InvalidAccountError: no such account, it is closed, or more than `epsilon` is spent already.
             LedgerReadOnlyError: this user of the server may not change limits.
         """
         name, limit = requests.short_text(name, "account"), exact_fraction(epsilon, "epsilon")
@@ -234,7 +233,7 @@ class Ledger:
             account.refuse_closed()
             if account.spent > limit:
                 expected = f"at least {fraction_up(account.spent)!r}, what is spent"
-                raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
+                raise InvalidAccountError("epsilon", float(limit), expected, "Nothing was changed.")
             note = {"note": reason} if reason else {}
             return book.append(account, "limit", epsilon=str(limit), **note)
 
@@ -297,8 +296,8 @@ class Ledger:
 
         Raises:
             ChargeRefusedError: there is not enough left.
-            InvalidAccountError: no such account, or it is closed.
-            WrongAccountError: the account protects another unit, or under another neighbouring relation.
+            InvalidAccountError: no such account, it is closed, or it protects another unit, or under another
+                neighbouring relation.
             RequestReusedError: `request` belongs to another question.
             InvalidParameterError: `what` is not an event, an argument that has to be text is not, or the thread is in a
                 block of `dpselect.testing.seeded`.

@@ -27,6 +27,7 @@ from dpselect.errors import (
     AnchorError,
     AnchorUnavailableError,
     AnswerNotStoredWarning,
+    InvalidAccountError,
     InvalidParameterError,
     LedgerBusyError,
     LedgerError,
@@ -37,7 +38,6 @@ from dpselect.errors import (
     RequestReusedError,
     SelectionError,
     Shown,
-    WrongAccountError,
     is_login,
 )
 from dpselect.ledger.accounts import Account, digest, refusal
@@ -133,15 +133,15 @@ class ChargeRequest:
         name, relation = account.name, account.neighbours
         if isinstance(self.what, Run) and self.what.neighbours is not relation:
             given, expected = str(self.what.neighbours), f"{str(relation)!r}, which account {name!r} protects against"
-            raise WrongAccountError("neighbours", Shown(repr(given)), expected, "Nothing was charged.")
+            raise InvalidAccountError("neighbours", Shown(repr(given)), expected, "Nothing was charged.")
         if relation is Neighbours.REPLACE_ONE and has_direction(self.event):
             expected = "one that also holds when a unit is replaced"
             hint = f"Account {name!r} protects against that. Nothing was charged."
-            raise WrongAccountError("event", Shown("LossIntervalEvent"), expected, hint)
+            raise InvalidAccountError("event", Shown("LossIntervalEvent"), expected, hint)
         unit = self.what.unit if isinstance(self.what, Run) else None
         if None not in (unit, account.unit) and unit != account.unit:
             expected = f"{account.unit!r}, whom account {name!r} protects"
-            raise WrongAccountError("unit", Shown(repr(unit)), expected, "Nothing was charged.")
+            raise InvalidAccountError("unit", Shown(repr(unit)), expected, "Nothing was charged.")
 
 
 def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]:

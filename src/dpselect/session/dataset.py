@@ -62,7 +62,7 @@ class Dataset(PlainQuestions):
         times: precision of the request time in a release: ``"day"`` or ``"hour"``, in UTC.
 
     With a ledger each question takes a `request`, under which the same question is answered again at no cost, and may
-    also raise `ChargeRefusedError`, `InvalidAccountError`, `WrongAccountError`, `RequestReusedError` or `LedgerError`;
+    also raise `ChargeRefusedError`, `InvalidAccountError`, `RequestReusedError` or `LedgerError`;
     nothing is drawn then. If something fails after the charge, it raises `AnswerLostError`. If only storing the answer
     fails, the answer is returned with an `AnswerNotStoredWarning` (``docs/ledger.md``).
 
