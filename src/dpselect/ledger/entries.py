@@ -83,8 +83,14 @@ class Entry:
 
 def entry_of(row: Mapping[Any, Any]) -> Entry:
     """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
-    _sound(row)
+    texts = isinstance(row["body"], str) and isinstance(row["hash"], str)
+    others = all(isinstance(row[name], str | None) for name in ("request", "release", "release_hash"))
+    if not (texts and others and isinstance(row["sequence"], int)):
+        raise TypeError("not the row of an entry")
+    sealed = None if row["release"] is None else digest("release", row["hash"], row["release"])
+    _must(sealed == row["release_hash"], "has another release than was stored")
     body: dict[str, Any] = json.loads(row["body"])
+    _must(canonical(body) == row["body"], "is not written as entries are")
     kind = "begin" if BEGINS in body else _text(body["kind"])
     said: dict[str, Any] = {name: row[name] for name in ("sequence", "request", "hash", "release")}
     if kind == "charge":
@@ -134,16 +140,6 @@ def _must(hold: bool, wrong: str) -> None:
         raise WrongEntryError(wrong)
 
 
-def _sound(row: Mapping[Any, Any]) -> None:
-    """Refuse a row of other types, or with a release that was not stored for it."""
-    texts = isinstance(row["body"], str) and isinstance(row["hash"], str)
-    others = all(isinstance(row[name], str | None) for name in ("request", "release", "release_hash"))
-    if not (texts and others and isinstance(row["sequence"], int)):
-        raise TypeError("not the row of an entry")
-    sealed = None if row["release"] is None else digest("release", row["hash"], row["release"])
-    _must(sealed == row["release_hash"], "has another release than was stored")
-
-
 def _text(held: object) -> str:
     if not isinstance(held, str):
         raise TypeError("not text")
@@ -167,27 +163,25 @@ _BITS = 36
 """Two versions or two machines may compute divergences that differ by a relative 2^-36."""
 
 
-def followed(account: Account, rows: Iterable[Mapping[Any, Any]], *, ledger: str, own_id: str) -> int:
+def followed(account: Account, entries: Iterable[Entry], *, ledger: str, own_id: str) -> int:
     """Follow the account from its opening to what it says now; the largest number that entries say was noted, or -1."""
     place, once = 0, -1
     before: Account | None = None
-    for row in rows:
+    for entry in entries:
         with readable(account.name, place, ledger=ledger):
-            _sound(row)
-            _must(row["sequence"] == place, "is missing")
-            hashed = digest("entry", FIRST if before is None else before.head, row["body"])
-            _must(hashed == row["hash"], "was changed, or one before it")
-            body: dict[str, Any] = json.loads(row["body"])
-            _must(canonical(body) == row["body"], "is not written as entries are")
+            body = entry.body
+            _must(entry.sequence == place, "is missing")
+            hashed = digest("entry", FIRST if before is None else before.head, canonical(body))
+            _must(hashed == entry.hash, "was changed, or one before it")
             where = body["ledger"], body["account"], body["sequence"], body.get("request")
-            _must(where == (own_id, account.name, place, row["request"]), "belongs elsewhere")
+            _must(where == (own_id, account.name, place, entry.request), "belongs elsewhere")
             noted = body.get("noted", -1)
             _must(type(noted) is int and -1 <= noted < place, "says what no anchor noted")
             if before is None:
                 opens = body["kind"] == "open" and body["terms"] == account.terms
                 _must(opens, "does not open the account on its terms")
                 before = Account.unopened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
-            before = replace(after(body, before), head=row["hash"])
+            before = replace(after(body, before), head=entry.hash)
         place, once = place + 1, max(once, noted)
     with readable(account.name, place, ledger=ledger):
         _must(place >= account.entries, "is missing")

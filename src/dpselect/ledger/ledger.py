@@ -18,7 +18,7 @@ from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
 from dpselect.ledger.anchor import anchor_of
 from dpselect.ledger.entries import AHEAD, Entry, Receipt, followed
 from dpselect.ledger.sqlite import Address, SqliteFile, copy_of
-from dpselect.ledger.store import Book, create, rows_of
+from dpselect.ledger.store import Book, create, entries_of
 from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.privacy import Neighbours, neighbouring_relation, public_moment
 
@@ -108,8 +108,7 @@ class Ledger:
         last = None if last is None else positive_count(last, "last")
         with self._reading() as book:
             account = book.account(name)
-        for row in rows_of(account, self._reading, after=-1 if last is None else max(account.entries - 1 - last, -1)):
-            yield book.read(row, account)
+        yield from entries_of(account, self._reading, after=-1 if last is None else max(account.entries - 1 - last, -1))
 
     def under(self, account: str, request: str) -> list[Entry]:
         """The entries of the account under a request id, in order."""
@@ -142,7 +141,7 @@ class Ledger:
             accounts = book.sound_accounts(noted := book.noted)
             found = accounts if wanted is None else [book.account(wanted)]
         for each in found:
-            once = followed(each, rows_of(each, self._reading), ledger=book.ledger, own_id=book.id)
+            once = followed(each, entries_of(each, self._reading), ledger=book.ledger, own_id=book.id)
             if self._anchor is not None and once > noted[each.name].sequence:
                 raise self._anchor.cut_back(noted[each.name], once)
         return found

@@ -268,17 +268,17 @@ class Book:
         return found
 
 
-def rows_of(
+def entries_of(
     account: Account, reading: Callable[[], AbstractContextManager[Book]], *, after: int = -1
-) -> Iterator[Mapping[Any, Any]]:
-    """The rows of the entries that the account counts, a page in each transaction, so that nobody waits for long.
+) -> Iterator[Entry]:
+    """The entries that the account counts, a page in each transaction, so that nobody waits for long.
 
-    Entries are only ever added: all rows are from the state in which the account was read.
+    Entries are only ever added: all are from the state in which the account was read.
     """
     while after < account.entries - 1:
         with reading() as book:
             page = book.connection.execute(_PAGE, account=account.number, after=after, end=account.entries)
-        yield from page
+        yield from (book.read(row, account) for row in page)
         after = page[-1]["sequence"] if page else account.entries
 
 
