@@ -244,9 +244,11 @@ class SqliteFile:
     def transaction(self, *, write: bool = False) -> Generator[Transaction]:
         """A transaction that sees one state of the file: whoever commits meanwhile waits for its end, so keep it short.
 
-        With `write` it is the only writer from its start, and on disk when the block ends without an error.
+        With `write` it is the only writer from its start, and on disk when the block ends without an error. Its
+        connection counts as in use until it is closed: it may hold locks.
         """
-        with self._connected() as transaction:
+        try:
+            transaction = self._begun()
             try:
                 if write and not self._turn.acquire(timeout=self._wait):  # SQLite has no queue: threads would starve
                     raise LedgerBusyError(self.shown, BUSY.text.replace("process", "thread of this process"))
@@ -258,46 +260,36 @@ class SqliteFile:
                     self._refuse_another()  # while it is certain that nothing is written
                     transaction.raw.commit()
             finally:
-                if write:
+                with _guard:
                     transaction.end()  # before it is another's turn
+                    _used.discard(transaction)
+                if write:
                     with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
                         self._turn.release()
-
-    @contextmanager
-    def _connected(self) -> Generator[Transaction]:
-        """A connection for this block alone. It counts as in use until it is closed: it may hold locks."""
-        try:
-            with _guard:
-                if _is_forked_amid_use:
-                    text = (
-                        "this process was forked from one that was using a ledger, and cannot lock it safely. Nothing"
-                        " was written; start such processes by 'spawn', or fork before ledgers are used."
-                    )
-                    raise LedgerUnavailableError(self.shown, text)
-                self._refuse_another()
-                mode = "ro" if self._read_only else "rw"
-                connection = sqlite3.connect(
-                    f"file:{quote(os.fsencode(self._path))}?mode={mode}",  # whatever characters are in the name
-                    uri=True,
-                    timeout=self._wait,
-                    isolation_level=None,
-                    check_same_thread=False,
-                )
-                connection.text_factory = _text
-                transaction = Transaction(connection)
-                _used.add(transaction)
-            try:
-                yield transaction
-            finally:
-                with _guard:
-                    transaction.end()
-                    _used.discard(transaction)
         except sqlite3.Error as error:  # whose text is never quoted: it contains statements and their values
             code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
             raise _CODES.get(code, _CODES.get(code & 0xFF, _BROKEN)).of(self.shown) from None
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
             text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
             raise LedgerDamagedError(self.shown, text) from None
+
+    def _begun(self) -> Transaction:
+        """A new connection, before its first statement."""
+        with _guard:
+            if _is_forked_amid_use:
+                text = (
+                    "this process was forked from one that was using a ledger, and cannot lock it safely. Nothing"
+                    " was written; start such processes by 'spawn', or fork before ledgers are used."
+                )
+                raise LedgerUnavailableError(self.shown, text)
+            self._refuse_another()
+            place = f"file:{quote(os.fsencode(self._path))}?mode={'ro' if self._read_only else 'rw'}"  # any characters
+            ways: dict[str, Any] = {"timeout": self._wait, "isolation_level": None, "check_same_thread": False}
+            connection = sqlite3.connect(place, uri=True, **ways)
+            connection.text_factory = _text
+            transaction = Transaction(connection)
+            _used.add(transaction)
+        return transaction
 
     def _refuse_another(self) -> None:
         """Compare the file that has this path now with the one that it was at first."""
