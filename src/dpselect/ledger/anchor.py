@@ -32,28 +32,23 @@ _LATER = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EINTR, errn
 _NOTES = "`dpselect ledger anchor` notes what the ledger has now, and cannot show what was lost before."
 
 
-def anchor_of(given: object, *, wait: float, ledger: Path | None) -> FileAnchor:
-    """The anchor at a path that a caller gives, which is not the ledger's own file."""
-    if isinstance(given, str) and "://" in given:
-        raise InvalidParameterError("anchor", Shown("<URL>"), _EXPECTED)
-    if isinstance(given, (str, Path)) and names_a_server(str(given)):
-        raise InvalidParameterError("anchor", Shown(HIDDEN), _EXPECTED, "A new file has no name like a server's.")
-    if not (isinstance(given, (str, Path)) and str(given) and "\0" not in str(given)):
-        raise InvalidParameterError("anchor", given, _EXPECTED)
-    if ledger is not None and os.path.realpath(given) in (str(ledger), f"{ledger}-journal"):
-        hint = "Whatever harms the ledger would harm it, too."
-        raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)
-    return FileAnchor(given, wait=wait)
-
-
 class FileAnchor:
     """The heads of one ledger in a file, for all processes that reach it. Safe to use from several threads.
 
     It is made when the first head is noted. A last line that lacks its end was cut off by a crash, and is no note:
-    nothing was drawn after it.
+    nothing was drawn after it. `ledger` is the ledger's own file, which cannot be the anchor.
     """
 
-    def __init__(self, path: str | Path, *, wait: float = 30.0) -> None:
+    def __init__(self, path: str | Path, *, wait: float = 30.0, ledger: Path | None = None) -> None:
+        if not isinstance(cast(object, path), str | Path) or not str(path) or "\0" in str(path):
+            raise InvalidParameterError("anchor", path, _EXPECTED)
+        if isinstance(path, str) and "://" in path:
+            raise InvalidParameterError("anchor", Shown("<URL>"), _EXPECTED)
+        if names_a_server(str(path)):
+            raise InvalidParameterError("anchor", Shown(HIDDEN), _EXPECTED, "A new file has no name like a server's.")
+        if ledger is not None and os.path.realpath(path) in (str(ledger), f"{ledger}-journal"):
+            hint = "Whatever harms the ledger would harm it, too."
+            raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)
         self.path, self._wait = Path(os.path.abspath(path)), wait
         self._lock = threading.Lock()
         self._forget()

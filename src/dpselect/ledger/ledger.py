@@ -15,7 +15,7 @@ from dpselect.checks import fraction_up, positive_count, whole_number
 from dpselect.errors import InvalidAccountError, InvalidParameterError, Shown, import_extra
 from dpselect.ledger import requests
 from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
-from dpselect.ledger.anchor import anchor_of
+from dpselect.ledger.anchor import FileAnchor
 from dpselect.ledger.entries import AHEAD, Entry, Receipt, followed
 from dpselect.ledger.sqlite import Address, SqliteFile, copy_of
 from dpselect.ledger.store import Book, create, entries_of
@@ -65,7 +65,7 @@ class Ledger:
         else:
             postgres = import_extra("dpselect.ledger.postgres", "ledgers on PostgreSQL", "postgres")
             self._database = postgres.Server(self._address, wait=self._wait)
-        self._anchor = None if anchor is None else anchor_of(anchor, wait=self._wait, ledger=self._address.path)
+        self._anchor = None if anchor is None else FileAnchor(anchor, wait=self._wait, ledger=self._address.path)
 
     def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
         anchor = None if self._anchor is None else self._anchor.path
@@ -138,12 +138,12 @@ class Ledger:
         """
         wanted = None if name is None else requests.short_text(name, "account")
         with self._reading() as book:
-            accounts = book.sound_accounts(noted := book.noted)
+            accounts = book.sound_accounts()
             found = accounts if wanted is None else [book.account(wanted)]
         for each in found:
             once = followed(each, entries_of(each, self._reading), ledger=book.ledger, own_id=book.id)
-            if self._anchor is not None and once > noted[each.name].sequence:
-                raise self._anchor.cut_back(noted[each.name], once)
+            if self._anchor is not None and once > book.noted[each.name].sequence:
+                raise self._anchor.cut_back(book.noted[each.name], once)
         return found
 
     def backup(self, to: str | Path) -> list[Account]:
@@ -198,17 +198,16 @@ class Ledger:
         with self._writing() as book:
             # Nobody else opens one until the transaction ends; on a server only users who may can lock.
             book.connection.execute(f"SELECT id FROM dpselect_ledger{book.connection.lock}")
-            names, noted = book.names(), book.noted
-            if self._anchor is not None and names and not noted:
+            names = book.names()
+            if self._anchor is not None and names and not book.noted:
                 raise self._anchor.unknown(names[0])
             if name in names:
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
-            book.refuse_missing({name} & noted.keys())
-            number = 1 + (book.connection.scalar("SELECT max(number) FROM dpselect_accounts") or 0)
+            book.refuse_missing({name} & book.noted.keys())
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
-            terms = terms_of_new(name, number, neighbours=relation, limits=limits)
+            terms = terms_of_new(name, len(names) + 1, neighbours=relation, limits=limits)
             new = Account.unopened(terms, epsilon=limit, unit=unit)
-            book.connection.insert("dpselect_accounts", number=number, name=name, terms=terms, **new.moving)
+            book.connection.insert("dpselect_accounts", number=new.number, name=name, terms=terms, **new.moving)
             return book.append(new, "open", terms=terms, epsilon=str(limit), unit=unit)
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
@@ -248,7 +247,7 @@ class Ledger:
             LedgerRolledBackError, LedgerForkedError: the anchor knows of entries that are missing here, or others.
             AnchorError: the anchor cannot be written, is damaged, or belongs to another ledger.
         """
-        anchor = anchor_of(to, wait=self._wait, ledger=self._address.path)
+        anchor = FileAnchor(to, wait=self._wait, ledger=self._address.path)
         with self._reading() as book:
             known, found = anchor.heads(book.id), list[Head]()
             book.refuse_missing(known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import secrets
 import sqlite3
@@ -95,7 +96,7 @@ _BESIDE = (
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class Book:
     """The rows of a ledger in one transaction."""
 
@@ -106,9 +107,6 @@ class Book:
     id: str = ""
     head: Head | None = None
     """To note in the anchor after the commit."""
-    _once: int | None = None
-    """Number of the entry that the anchor knew when the account was locked; entries contain it, so that an anchor that
-    was cut back is noticed."""
 
     def identify(self) -> None:
         """Read the ledger's id, if its tables are there and of this version."""
@@ -168,11 +166,12 @@ class Book:
     def append(self, before: Account, kind: str, **fields: Any) -> Account:
         """Write the next entry of an account, and the account as it is after it.
 
-        The nonce hides the time from anyone who sees the hash in a receipt and tries all milliseconds of a day.
+        The nonce hides the time from anyone who sees the hash in a receipt and tries all milliseconds of a day. The
+        number that the anchor had noted shows later that the anchor was cut back.
         """
         before.refuse_closed()
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        noted = {} if self._once is None else {"noted": self._once}
+        noted = {"noted": self.noted[before.name].sequence} if before.name in self.noted else {}
         about = {"ledger": self.id, "account": before.name, "sequence": before.entries}
         body = {"kind": kind, "time": time, "nonce": secrets.token_hex(16), **fields, **noted, **about}
         text = canonical(body)
@@ -200,26 +199,24 @@ class Book:
         self.connection.insert("dpselect_releases", **place, body=release, hash=seal)
         return release
 
-    @property
+    @functools.cached_property
     def noted(self) -> Mapping[str, Head]:
-        """The latest entry of each account that the anchor knows."""
+        """The latest entry of each account that the anchor knows; a writer reads it after the account was locked."""
         return {} if self.anchor is None else self.anchor.heads(self.id)
 
     def locked(self, name: str) -> Account:
         """The account, as its anchor knows it, which nobody else changes until the transaction ends."""
         account = self.account(name, lock=True)
-        self._once = self.compare(account)
+        self.compare(account)
         return account
 
-    def compare(self, account: Account, known: Mapping[str, Head] | None = None) -> int | None:
-        """Compare the account with the anchor, if there is one, which has to know it; the number that it noted."""
+    def compare(self, account: Account) -> None:
+        """Compare the account with the anchor, if there is one, which has to know it."""
         if self.anchor is None:
-            return None
-        noted = (self.noted if known is None else known).get(account.name)
-        if noted is None:
+            return
+        if account.name not in self.noted:
             raise self.anchor.unknown(account.name)
-        self.refuse_behind(account, noted)
-        return noted.sequence
+        self.refuse_behind(account, self.noted[account.name])
 
     def refuse_behind(self, account: Account, noted: Head) -> None:
         name = account.name
@@ -246,8 +243,9 @@ class Book:
         if missing:
             raise LedgerRolledBackError(self.ledger, f"account {missing[0]!r} is missing: {_BEHIND}")
 
-    def sound_accounts(self, noted: Mapping[str, Head]) -> list[Account]:
-        """All accounts, if nothing is missing or damaged, and none is behind what the anchor had `noted` before."""
+    def sound_accounts(self) -> list[Account]:
+        """All accounts, if nothing is missing or damaged, and none is behind what the anchor had noted before."""
+        noted = self.noted  # now: on a server others charge meanwhile, and note what is not seen here
         if not self.connection.lock:  # a file; a server looks after its own
             refuse_unsound_file(self.connection, ledger=self.ledger)
         wrong = self.connection.scalar(_STRAY)
@@ -260,7 +258,7 @@ class Book:
             raise LedgerDamagedError(self.ledger, "an account is missing.")
         self.refuse_missing(noted)
         for each in found:
-            self.compare(each, noted)  # on a server others charge meanwhile, and note what is not seen here
+            self.compare(each)
             place = self.connection.scalar(_SURPLUS, account=each.number, end=each.entries)
             if place is not None:
                 text = f"account {each.name!r} has an entry {place}, which it does not count."
