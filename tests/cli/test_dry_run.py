@@ -190,7 +190,7 @@ def test_a_dry_run_asks_the_account_and_charges_nothing(capsys: Captured, tmp_pa
     assert run(capsys, *question)[0] == 0
     status, out, _ = run(capsys, *question, "--dry-run")
     assert (status, ledger.account("people").entries) == (2, 2)  # the status of the question itself
-    assert "would refuse it: it has epsilon = 0.25 left" in out
+    assert "Refused: account 'people' has epsilon=0.25 left of 0.75; this would cost 0.5." in out
     wrong = [*question, "--dry-run", "--neighbours", "replace-one"]
     assert run(capsys, *wrong)[0] == 2  # an account that protects against something else is an error here, too
 

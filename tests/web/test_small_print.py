@@ -100,8 +100,8 @@ def test_the_address_of_a_form_leads_to_its_page(payer: Visitor, path: str, page
 
 def test_an_account_without_a_delta_says_how_to_get_one(payer: Visitor) -> None:
     plan = payer.post("/ask/values/plan", {"column": "age", "epsilon": "0.5", "delta": "1e-6"})
-    said = "delta = 0 left of what it sets aside for such questions, and this needs 1e-06."
-    assert f"Account adult would refuse it: it has {said}" in plan.words
+    said = "has no delta set aside for questions that have one of their own: for them an account is opened with a delta"
+    assert f"Refused: account 'adult' {said}" in plan.words
     assert "ledger open" not in plan.words
 
 

@@ -209,7 +209,7 @@ def test_a_ledger_is_kept_in_the_folder_if_one_is_wanted(visitor: Visitor, folde
     assert again.status == 422
     chosen(visitor, account="account people")
     assert (
-        "Account people would refuse it: it has epsilon = 0.25 left."
+        "Refused: account 'people' has epsilon=0.25 left of 1.0; this would cost 0.5."
         in visitor.post("/ask/histogram/plan", COMMON | {"epsilon": ".5"}).words
     )
     other = visitor.post("/table", {"file": "people.csv", "unit": "rows", "account": "account people"})

@@ -18,12 +18,11 @@ from typing import Any, cast
 from dpselect.accounting.filter import Cost, Limits
 from dpselect.checks import fraction_up, number_within, target_error
 from dpselect.errors import InvalidParameterError, Shown, typed
-from dpselect.ledger.accounts import epsilon_left
 from dpselect.plans.answers import OfQuestions
 from dpselect.privacy import as_text
 from dpselect.questions.records import Planned
 from dpselect.questions.wording import bound_shown, cost_shown, html_table, rounded_up, scope, text_table
-from dpselect.session.answering import Forecast, TableQuestion
+from dpselect.session.answering import Forecast, TableQuestion, charge_of
 from dpselect.session.dataset import check_described
 
 BUDGET_KEYS = ("share", "epsilon", "within")
@@ -223,13 +222,9 @@ class PlanForecast(OfQuestions[Forecast]):
     @property
     def charge(self) -> str:
         """What would happen to the account, in one sentence."""
-        if self.account is None:
-            return next(iter(self.values())).charge
-        if self.refused:
-            return f"Refused: {self.refused}"
         if len(self.stored) == len(self):
             return f"All questions were answered before: account {self.account} would be charged nothing."
-        return f"Account {self.account} would accept it: it has {epsilon_left(self.left or 0.0)} left."
+        return charge_of(self.account, self.left, self.refused)
 
     @property
     def rows(self) -> list[tuple[str, ...]]:

@@ -64,11 +64,10 @@ class Forecast(Worded):
     """What the certificate of an answer would contain, except the answer; its fields are those of a `Release`.
 
     Attributes:
-        account: name of the account that would be charged; this and the rest is None without a ledger.
+        account: name of the account that would be charged; None without a ledger, like `left` and `is_answered`.
         left: the epsilon left in this account.
-        set_aside_left: the delta left in it for questions that have a delta of their own, if any is.
         is_answered: whether the answer is already stored under the request and would cost nothing.
-        fits: whether the account would accept the charge.
+        refused: why the account would refuse the charge, or empty.
 
     >>> import dpselect as dps
     >>> dps.DryRun(unit="person_id").median("age", bounds=(0, 120), step=1, epsilon=0.5).error_bound < 19
@@ -77,25 +76,20 @@ class Forecast(Worded):
 
     account: str | None = None
     left: float | None = None
-    set_aside_left: float | None = None
     is_answered: bool | None = None
-    fits: bool | None = None
+    refused: str = ""
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the account would accept the charge; None without an account."""
+        return None if self.account is None else not self.refused
 
     @property
     def charge(self) -> str:
         """What would happen to the account, in one sentence."""
-        if self.account is None:
-            return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
         if self.is_answered:
             return f"Answered before under this request: account {self.account} would be charged nothing."
-        verb = "accept" if self.fits else "refuse"
-        if self.set_aside_left is not None and self.delta > self.set_aside_left and not self.fits:
-            aside = f"delta = {self.set_aside_left!r} left of what it sets aside for such questions"
-            said = f"Account {self.account} would {verb} it: it has {aside}, and this needs {self.delta!r}."
-            return f"{said} An account with more of it is opened by: dpselect ledger open ... --delta --set-aside."
-        from dpselect.ledger.accounts import epsilon_left
-
-        return f"Account {self.account} would {verb} it: it has {epsilon_left(self.left or 0.0)} left."
+        return charge_of(self.account, self.left, self.refused)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values: what `to_json` writes."""
@@ -123,6 +117,15 @@ class Forecast(Worded):
     def __str__(self) -> str:
         last = f"To be drawn by {self.provenance}. {self.charge}"
         return "\n".join(filter(None, (self.promise, *self.sentences, self.basis_missing, last)))
+
+
+def charge_of(account: str | None, left: float | None, refused: str) -> str:
+    """What would happen to an account, in one sentence."""
+    if account is None or left is None:
+        return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
+    from dpselect.ledger.accounts import epsilon_left
+
+    return f"Refused: {refused}" if refused else f"Account {account} would accept it: it has {epsilon_left(left)} left."
 
 
 class Spending:
@@ -167,8 +170,7 @@ class Spending:
         (stored,), refused = self.stored([asked])
         if (account := self.held) is None:
             return forecast
-        left = {"left": account.left, "set_aside_left": account.set_aside_left}
-        return replace(forecast, account=account.name, is_answered=bool(stored), fits=not refused, **left)
+        return replace(forecast, account=account.name, left=account.left, is_answered=bool(stored), refused=refused)
 
     def answer(self, asked: TableQuestion) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request."""
