@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of
-from dpselect.cli.commands import Command, Part, Parts, Table, of_function, option_name
+from dpselect.cli.commands import Command, Json, Part, Parts, Table, of_function, option_name
 from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format, declared
@@ -46,7 +46,7 @@ def ask(
     times: Times = Times.DAY,
     dry_run: bool = False,
     quiet: bool = False,
-    as_json: bool = False,
+    as_json: Json = False,
     **given: Any,
 ) -> int:
     """Ask the question with its command's arguments, and print the answer or, if it is to be planned, the forecast.
@@ -197,7 +197,7 @@ def _warn_in_a_pipe(what: str) -> None:
         say(f"the output is no terminal. {what}: keep it to yourself.")
 
 
-def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool = False, as_json: bool = False) -> int:
+def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool = False, as_json: Json = False) -> int:
     """Ask the questions of a plan, with one budget for all of them, and report.
 
     dpselect run examples/questions.toml --dry-run

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dpselect import __version__
 from dpselect.arguments import Argument, Exact
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.cli.commands import Json
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def plan(
     confidence: float = 0.99,
     expected_error: float | None = None,
     within: float | None = None,
-    as_json: bool = False,
+    as_json: Json = False,
 ) -> None:
     """Compute how accurate an answer will be at each epsilon, before any epsilon is spent.
 
@@ -140,7 +141,7 @@ def open(
     unit: str | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     anchor: Anchor = None,
-    as_json: bool = False,
+    as_json: Json = False,
 ) -> None:
     """Open an account: all answers charged to it stay within epsilon.
 
@@ -164,13 +165,13 @@ def open(
         _show_accounts([opened.open_account(account, unit=unit, neighbours=neighbours, **limits)], as_json)
 
 
-def show(ledger: Url, account: OneOrAll = None, *, as_json: bool = False) -> None:
+def show(ledger: Url, account: OneOrAll = None, *, as_json: Json = False) -> None:
     """Show what is left of an account, or of all accounts."""
     with _opened(ledger) as opened:
         _show_accounts(opened.accounts() if account is None else [opened.account(account)], as_json)
 
 
-def history(ledger: Url, account: Name, *, last: int | None = None, as_json: bool = False) -> None:
+def history(ledger: Url, account: Name, *, last: int | None = None, as_json: Json = False) -> None:
     """Show the entries of an account, in order.
 
     Args:
@@ -183,7 +184,7 @@ def history(ledger: Url, account: Name, *, last: int | None = None, as_json: boo
 
 
 def limit(
-    ledger: Url, account: Name, *, epsilon: Limit, reason: str = "", anchor: Anchor = None, as_json: bool = False
+    ledger: Url, account: Name, *, epsilon: Limit, reason: str = "", anchor: Anchor = None, as_json: Json = False
 ) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
@@ -195,13 +196,13 @@ def limit(
         _show_accounts([opened.set_limit(account, epsilon=epsilon, reason=reason)], as_json)
 
 
-def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: bool = False) -> None:
+def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: Json = False) -> None:
     """Close an account permanently: nothing more can be charged to it."""
     with _opened(ledger, anchor) as opened:
         _show_accounts([opened.close(account)], as_json)
 
 
-def verify(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_json: bool = False) -> None:
+def verify(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_json: Json = False) -> None:
     """Check that the entries are unchanged, and that no limit was exceeded.
 
     A ledger alone cannot show that all of it was rewritten, or that it was
@@ -212,7 +213,7 @@ def verify(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_j
         _print(as_json, [each.to_dict() for each in opened.verify(account)], _VERIFIED)
 
 
-def anchor(ledger: Url, *, to: str, as_json: bool = False) -> None:
+def anchor(ledger: Url, *, to: str, as_json: Json = False) -> None:
     """Record the latest entry of each account outside the ledger.
 
     Keep the anchor where it is not lost or restored together with the ledger:
@@ -227,7 +228,7 @@ def anchor(ledger: Url, *, to: str, as_json: bool = False) -> None:
     _print(as_json, noted, {"account": "account", "noted up to entry": "sequence", "hash": "hash"})
 
 
-def backup(ledger: Url, *, to: str, anchor: Anchor = None, as_json: bool = False) -> None:
+def backup(ledger: Url, *, to: str, anchor: Anchor = None, as_json: Json = False) -> None:
     """Copy the ledger into a new file while others continue to charge, and verify the copy.
 
     LEDGER is a file. For a database on a server, make a dump instead. A lost

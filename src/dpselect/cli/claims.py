@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpselect import __version__
 from dpselect.checks import did_you_mean, text_of
+from dpselect.cli.commands import Json
 from dpselect.cli.process import printable_lines
 from dpselect.errors import InvalidParameterError, Shown, printable, typed
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from dpselect.certificates.checking import Checked
 
 
-def verify(certificate: str, *, ledger: str | None = None, as_json: bool = False) -> None:
+def verify(certificate: str, *, ledger: str | None = None, as_json: Json = False) -> None:
     """Recompute the guarantee of a release from its certificate.
 
     dpselect verify release.json --ledger sqlite:///budget.db
@@ -104,7 +105,7 @@ def audit(
     neighbours: str = "neighbours",
     draws: int,
     confidence: float = 0.999,
-    as_json: bool = False,
+    as_json: Json = False,
 ) -> int:
     """Look for an event which shows that a mechanism is less private than claimed.
 
@@ -122,7 +123,6 @@ def audit(
         neighbours: Name in the module of a tuple of two neighbours, or of a list of such tuples.
         draws: Draws for each neighbour, at most.
         confidence: With which the lower bound holds, below 1.
-        as_json: Print JSON.
     """
     import dpselect as dps
 
@@ -175,7 +175,7 @@ _EXTRAS = {
 _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "dp_accounting": "dp-accounting"}
 
 
-def doctor(*, as_json: bool = False) -> int:
+def doctor(*, as_json: Json = False) -> int:
     """Check what works on this machine: the core, files, ledgers and each extra. The last line is what to run next.
 
     The exit status is 1 if something that every question needs does not work.

@@ -42,6 +42,7 @@ _TABLE = (
     " or a PostgreSQL URL."
 )
 Table = Annotated[str, Argument("any text", _TABLE)]
+Json = Annotated[bool, Argument("json", "Print JSON instead of text.")]
 
 
 class Part(StrEnum):
@@ -105,9 +106,7 @@ def of_function(name: str, run: Callable[..., int | None]) -> Command:
         if each.kind is each.VAR_KEYWORD:
             more = dict(*get_args(hints[each.name])[1:])
         elif each.kind is not each.POSITIONAL_ONLY:  # which nobody types
-            is_json = each.name == "as_json"
-            said = Argument("json", "Print JSON instead of text.") if is_json else _declared(hints[each.name])
-            default = REQUIRED if each.default is each.empty else each.default
+            said, default = _declared(hints[each.name]), REQUIRED if each.default is each.empty else each.default
             found = replace(said, name=each.name, help=explained.get(each.name, said.help), default=default)
             part = Part.NEEDED if default is REQUIRED else Part.OPTIONS
             (parts[part] if each.kind is each.KEYWORD_ONLY else positional).append(found)
@@ -117,20 +116,16 @@ def of_function(name: str, run: Callable[..., int | None]) -> Command:
 QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
 """The commands that ask a question of a table."""
 
+_OF_LEDGER = [f"ledger {each}" for each in ("open", "show", "history", "limit", "close", "verify", "anchor", "backup")]
 _MODULES = {
-    "asking": "check columns run serve",
-    "claims": "audit verify doctor",
-    "budgets": "plan",
-    "commands": "completion",
+    "asking": ["check", "columns", "run", "serve"],
+    "claims": ["audit", "verify", "doctor"],
+    "budgets": ["plan", *_OF_LEDGER],
+    "commands": ["completion"],
 }
 """The other commands, by the module of their functions, which is imported when one is called or listed."""
 
-_OF_LEDGER = "open show history limit close verify anchor backup"
-
-_PLACES = {
-    **{each: (module, each) for module, functions in _MODULES.items() for each in functions.split()},
-    **{f"ledger {each}": ("budgets", each) for each in _OF_LEDGER.split()},
-}
+_PLACES = {each: module for module, names in _MODULES.items() for each in names}
 
 NAMES = (*QUESTIONS, *_PLACES)
 
@@ -138,7 +133,7 @@ NAMES = (*QUESTIONS, *_PLACES)
 def command(name: str) -> Command:
     if name in QUESTIONS:
         return _found("asking", "of_question")(BY_NAME[name.replace("-", "_")])
-    return of_function(name, _found(*_PLACES[name]))
+    return of_function(name, _found(_PLACES[name], name.removeprefix("ledger ")))
 
 
 def _found(module: str, function: str) -> Any:
