@@ -93,6 +93,12 @@ def test_a_number_is_reported_to_the_place_of_its_error_and_downloaded_with_all_
     assert f'value="{asked.result.usable.count}"' in people  # what was released is a better guess than any
 
 
+def test_one_selected_value_is_shown_with_its_count(visitor: Visitor) -> None:
+    """A list of one value, whose count and interval are lists of one, too."""
+    answer = visitor.release("top_k", **COMMON | {"k": "1", "with_counts": "on"})
+    assert re.search(r"Answer 9 About 10,5[0-9]{2} have it\. .* the truth is between 10,[45]", answer.words)
+
+
 def test_a_report_has_all_answers_about_the_table(visitor: Visitor) -> None:
     assert visitor.get("/report.html").status == 404
     visitor.release("count", epsilon="0.5")

@@ -36,7 +36,7 @@ from dpselect.ledger.accounts import left_shown
 from dpselect.plans.answers import only_value, picture_of, report
 from dpselect.privacy import as_text
 from dpselect.questions import wording
-from dpselect.questions.question import BY_NAME, QUESTIONS
+from dpselect.questions.question import QUESTIONS
 from dpselect.web.forms import Form, accuracy_of, budget_of, error_in_words, label, options_in_words
 from dpselect.web.site import Site
 
@@ -64,16 +64,14 @@ class Work:
     _lock: Any = field(default_factory=threading.Lock)
     _thread: threading.Thread | None = None
 
-    def start(self, act: Callable[[Callable[[float], None]], Any]) -> bool:
-        """Begin, unless it runs or has ended well or for good; whether it began."""
+    def start(self, act: Callable[[Callable[[float], None]], Any]) -> None:
+        """Begin, unless it runs or has ended well or for good."""
         with self._lock:
-            if self.stage in ("reading", "answered", "lost"):
-                return False
-            self.stage, self.fraction, self.said = "reading", 0.0, ""
-            self._stop.clear()
-            self._thread = threading.Thread(target=self._run, args=(act,), daemon=True)
-            self._thread.start()
-            return True
+            if self.stage in ("open", "stopped", "refused"):
+                self.stage, self.fraction, self.said = "reading", 0.0, ""
+                self._stop.clear()
+                self._thread = threading.Thread(target=self._run, args=(act,), daemon=True)
+                self._thread.start()
 
     def stop(self, seconds: float = 0.0) -> None:
         """Stop reading, and wait for the end as long as this. What has been charged by now is answered all the same."""
@@ -219,8 +217,8 @@ def route(path: str, handler: Callable[..., Response], method: str = "GET") -> R
 
 _PAGES: Any = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 _PAGES.loader = PackageLoader("dpselect.web")
-_PAGES.globals.update(version=__version__, questions=BY_NAME, loud=wording.LOUD)
-_PAGES.globals.update(accuracy_of=accuracy_of, budget_of=budget_of)
+_PAGES.globals.update(version=__version__, questions=QUESTIONS, loud=wording.LOUD)
+_PAGES.globals.update(accuracy_of=accuracy_of, budget_of=budget_of, ends_shown=wording.ends_shown)
 _PAGES.filters.update(as_text=as_text, left=left_shown, in_words=wording.in_words)
 _PAGES.filters.update(label_of=label, options_in_words=options_in_words)
 
@@ -288,28 +286,21 @@ def _release(pages: Pages, id: str) -> Release[Any]:
 
 
 def _answer(pages: Pages, id: str, release: Release[Any], asked: PageRequest | None) -> Response:
-    heads, rows = release.table()
-    svg, said = _drawn(pages, id, release), (*release.sentences, release.basis_missing)
+    (heads, rows), svg = release.table(), _drawn(pages, id, release)
     size = re.search(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"', svg or "")
+    said = *release.sentences, release.basis_missing
     in_words = "0.05 as epsilon for the number of people, under More,"  # which `TO_COUNT_UNITS` says in Python
-    only, interval = only_value(release, rows), None
-    if only is not None and release.interval is not None:
-        lower, upper = release.interval
-        low, high = wording.ends_shown(lower, upper, is_amount=QUESTIONS[release.task].is_amount)
-        number: Any = release.value if release.counts is None else release.counts
-        share = (number - lower) / (upper - lower) if upper > lower else 0.5  # where the number is, from 0 to 1
-        interval = {"lower": low, "upper": high, "share": round(share, 4)}
     return pages.shown(
         "answer.html",
         site=pages.site if asked is None else asked.form.site,
         id=id,
         asked=asked,
         release=release,
-        only=only,
-        interval=interval,
+        only=only_value(release, rows),
         heads=heads,
-        rows=rows[:_MOST_ROWS],
-        left_out=max(0, len(rows) - _MOST_ROWS),
+        rows=rows,
+        columns=columns(release),
+        most_rows=_MOST_ROWS,
         sentences=[each.replace(wording.TO_COUNT_UNITS, in_words) for each in said if each],
         size=None if size is None else [round(float(each)) for each in size.groups()],
         can_draw=svg is not None,
