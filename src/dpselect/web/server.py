@@ -238,10 +238,6 @@ class Guard:
     """What stands before the pages of one server: its secrets, the addresses it answers to, and what it refuses.
 
     What the pages raise goes no further: they have a page of their own for that.
-
-    >>> guard = Guard("127.0.0.1", 8123)
-    >>> guard.is_own("127.0.0.1:8123"), guard.is_own("evil.example:8123"), guard.is_own("127.0.0.1:80")
-    (True, False, False)
     """
 
     inner: ASGIApp  # see `application`
