@@ -253,11 +253,12 @@ IN_PIPELINE = Pipeline([("clf", tree())])
 @pytest.mark.parametrize(
     ("estimator", "values", "said"),
     [
-        (IN_PIPELINE, {"clf": [tree(), tree(epsilon=50.0)]}, "estimator_epsilon=0.5.* larger clf__epsilon"),
-        (IN_PIPELINE, {"clf": [tree()], "clf__epsilon": [0.5, 50.0]}, "estimator_epsilon=0.5.* larger clf__epsilon"),
-        (IN_PIPELINE, {"steps": [[("clf", tree(epsilon=50.0))]]}, "estimator_epsilon=0.5.* larger clf__epsilon"),
-        (Pipeline([("clf", tree(epsilon=0.6))]), {"clf__depth": [1]}, "estimator_epsilon=0.5.* larger clf__epsilon"),
-        (Holder(), {"inner": [[{"a": (tree(epsilon=50.0), 1)}]]}, "estimator_epsilon=0.5.* larger epsilon"),
+        (IN_PIPELINE, {"clf": [tree(), tree(epsilon=50.0)]}, "estimator_epsilon=0.5.* at least 50.0. .* costs 50.0"),
+        (IN_PIPELINE, {"clf": [tree()], "clf__epsilon": [0.5, 50.0]}, "estimator_epsilon=0.5.* at least 50.0"),
+        (IN_PIPELINE, {"steps": [[("clf", tree(epsilon=50.0))]]}, "estimator_epsilon=0.5.* at least 50.0"),
+        (Pipeline([("clf", tree(epsilon=0.6))]), {"clf__depth": [1]}, "estimator_epsilon=0.5.* at least 0.6"),
+        (Holder(), {"inner": [[{"a": (tree(epsilon=50.0), 1)}]]}, "estimator_epsilon=0.5.* at least 50.0"),
+        (IN_PIPELINE, {"clf__epsilon": ["1"]}, "epsilon=<str>: expected a finite number > 0"),
         (IN_PIPELINE, {"clf": [tree(**LEDGER)]}, "configurations=<clf__account>.* without a ledger"),
         (IN_PIPELINE, {"clf__ledger": ["sqlite:///a.db"]}, "configurations=<clf__ledger>.* without a ledger"),
         (IN_PIPELINE, {"clf__account": ["a"]}, "configurations=<clf__account>.* without a ledger"),

@@ -246,7 +246,7 @@ def _check_all(
     """Refuse what would spend more than is charged, draw the same noise in each run, or show how many runs there were.
 
     A fit costs `epsilon` for a unit, which may have so many `rows`: an estimator sees no units, so its own epsilon is
-    that of a row. Returns whether each estimator has one. Proof: ``proofs/private_search.md``.
+    that of a row. Returns whether each configuration has one. Proof: ``proofs/private_search.md``.
     """
     if isinstance(estimator, type):
         shown = Shown(f"<class {estimator.__name__}>")
@@ -258,22 +258,17 @@ def _check_all(
     for configuration in listed:
         copies, named = _made(estimator, configuration)
         for name, value in named:
-            last = name.rpartition("__")[2]
-            why = _refused(last, value, neighbours)
-            if why is not None:
+            if (why := _refused(name.rpartition("__")[2], value, neighbours)) is not None:
                 is_set = any(name == each or name.startswith(f"{each}__") for each in configuration)
                 where = "configurations" if is_set else "estimator"
                 raise InvalidParameterError(where, Shown(f"<{name}>"), *why)
-            if last == "epsilon" and not (isinstance(value, Real) and value <= epsilon):
-                hint = f"As a configuration sets it up, the estimator has a larger {name}, or one that is no number."
-                raise InvalidParameterError("estimator_epsilon", epsilon, "at least that of every configuration", hint)
         row = _cost_of_a_row(copies)
         if row * rows > Fraction(positive_epsilon(epsilon, "estimator_epsilon")):
             hint = f"As a configuration sets it up, one fit costs {fraction_up(row)!r} for a row, all parts together."
             if rows > 1:
                 hint += f" A unit may have {rows} rows; max_rows_per_unit=1 uses one of each."
             raise InvalidParameterError("estimator_epsilon", epsilon, f"at least {fraction_up(row * rows)!r}", hint)
-        have_epsilon = have_epsilon and any(name.rpartition("__")[2] == "epsilon" for name, _ in named)
+        have_epsilon = have_epsilon and row > 0
     return have_epsilon
 
 
@@ -358,7 +353,14 @@ def _made(estimator: Any, configuration: Configuration) -> tuple[Sequence[Any], 
             shared = any(alike) or bool(inside.keys() & beside.keys())
         named = [pair for each in copies if _is_estimator(each) for pair in each.get_params(deep=True).items()]
     except Exception:  # noqa: BLE001 - whatever an estimator's own methods raise
-        raise _refusal(estimator, configuration) from None
+        if not configuration:
+            expected = "an estimator that scikit-learn can clone and copy"
+            raise InvalidParameterError("estimator", estimator, expected) from None
+        _made(estimator, {})  # else it is the configuration
+        known: set[str] = set(estimator.get_params())
+        got = next((typed(name) for name in configuration if name not in known), Shown("<a configuration>"))
+        expected = "parameters of the estimator, with values that it takes and scikit-learn can clone and copy"
+        raise InvalidParameterError("configurations", got, expected) from None
     if shared:
         hint = "Runs that share an object can leave traces in it, which show how many there were."
         raise InvalidParameterError("estimator", estimator, "one whose clones share nothing", hint)
@@ -367,15 +369,3 @@ def _made(estimator: Any, configuration: Configuration) -> tuple[Sequence[Any], 
 
 def _is_estimator(value: object) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
-
-
-def _refusal(estimator: Any, configuration: Configuration) -> InvalidParameterError:
-    """Why it cannot be made."""
-    try:
-        known: set[str] = set(copy.deepcopy(cast(Any, clone(estimator))).get_params())
-    except Exception:  # noqa: BLE001 - as above
-        return InvalidParameterError("estimator", estimator, "an estimator that scikit-learn can clone and copy")
-    if unknown := [name for name in configuration if name not in known]:
-        return InvalidParameterError("configurations", typed(unknown[0]), "parameters of the estimator")
-    expected = "values that the estimator takes and scikit-learn can clone and copy"
-    return InvalidParameterError("configurations", Shown("<a configuration>"), expected)
