@@ -96,7 +96,7 @@ class PublicGroups:
     """
 
     by: str | tuple[str, ...]  # the column with the group of each row, or several
-    listed: tuple[PublicCandidates, ...]  # the different values in each column, in the order in which they were given
+    listed: tuple[PublicCandidates, ...]  # of each column the values that make up the groups, in their order
     names: PublicCandidates | tuple[tuple[Any, ...], ...]  # in a cross table with a value for each column
     max_per_unit: int  # in how many groups one unit takes part, chosen at random among its own
 
