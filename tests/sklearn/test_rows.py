@@ -124,7 +124,8 @@ def test_what_is_no_number_is_missing_and_changes_no_other_value(cell: object) -
     first, second = numbers(table)
     assert first[:2].tolist() == [1.0, 1.5]
     assert np.isnan(first[2])
-    assert second.tolist() == [2.5, 0.5, np.inf]
+    assert second[:2].tolist() == [2.5, 0.5]
+    assert np.isnan(second[2])
     assert selector().fit(table, [0, 1, 1]).release_.value in ([0], [1])
 
 

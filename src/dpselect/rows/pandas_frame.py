@@ -24,7 +24,6 @@ from dpselect.rows.columns import check_names
 from dpselect.rows.frame import Frame, Now
 
 Strings = list[str | None]
-Number = bool | int | float | Decimal | Fraction
 
 
 def of_pandas(frame: Any) -> Frame:
@@ -73,8 +72,7 @@ def from_numpy(values: NDArray[Any]) -> Array:
     """The values, with nulls where they are masked."""
     if values.dtype.kind == "U":
         return text_array(cast("Strings", values.tolist()))
-    mask = ma.getmaskarray(values) if isinstance(values, ma.MaskedArray) else None
-    return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)
+    return pa.array(values.astype(values.dtype.newbyteorder("="), copy=False))
 
 
 def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
@@ -110,70 +108,45 @@ def _hint(name: object, dtype: Any) -> str:
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
 
 
-_PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
-_EXACTLY: dict[type, Any] = {int: int.__int__, float: float.__float__, str: str.__str__, Decimal: Decimal}
-"""Converts a value of a subclass to an equal value of the built-in type."""
+_READERS: dict[type, Callable[[Any], Any] | None] = {
+    **dict.fromkeys((datetime, np.timedelta64, np.longdouble, np.complexfloating)),
+    **dict.fromkeys((np.bool_, np.number), np.generic.item),
+    **{kind: kind for kind in (bool, Decimal, Fraction)},
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    UUID: UUID.__str__,
+    date: date.isoformat,
+}
+"""What reads objects by the nearest type that they inherit from; None: they hold nothing."""
+
+
+def value_of_object(value: Any) -> str | bool | int | float | None:
+    """A string or a boolean; a whole number of any type; of another number the nearest double. Equal ones are equal.
+
+    Of dates and UUIDs it is the text. All else is None: NaN, numbers beyond all doubles, timestamps, bytes, lists,
+    objects of other types.
+    """
+    kind = cast("type[Any]", type(value))
+    try:
+        reader = next((_READERS[base] for base in kind.__mro__ if base in _READERS), None)
+        read = None if reader is None else reader(value)
+        if read is None or isinstance(read, str | bool):
+            return read
+        double = float(read)
+        if not isfinite(double):  # writing the digits of a number beyond all doubles may take very long
+            return double if double == read else None
+        whole = int(read)
+        return whole if whole == read else double
+    except Exception:  # noqa: BLE001 - an object that was never initialised, or a decimal that signals, for example
+        return None
 
 
 def text_of_objects(values: Iterable[Any]) -> list[str | None]:
-    """Objects as text: strings as they are, other values as in a CSV file. Equal numbers give equal text.
-
-    A whole number of any type is its digits; any other number is the shortest decimal of the nearest double. UUIDs are
-    text, too. All else is None: NaN, numbers beyond all doubles, timestamps, bytes, lists, objects of other types.
-    """
-    return [value if type(value) is str else _text(value) for value in values]
-
-
-def number_of_object(value: object) -> float:
-    """The double nearest to a number, an infinity if the number is beyond all doubles; NaN for anything else."""
-    try:
-        plain = _plain(value)
-        return np.nan if plain is None or isinstance(plain, str) else _double(plain)
-    except Exception:  # noqa: BLE001 - an object that was never initialised, for example
-        return np.nan
-
-
-def place_of_object(value: object, known: Mapping[object, int]) -> int:
-    """The place in `known` of the string or number `value`; -1 if it has none."""
-    try:
-        return known.get(_plain(value), -1)
-    except Exception:  # noqa: BLE001 - a decimal that signals, for example
-        return -1
-
-
-def _plain(value: Any) -> str | Number | None:
-    """A string or number of a built-in type that equals `value`; None for anything else."""
-    kind = cast("type[Any]", type(value))
-    if kind in _PLAIN:
-        return value
-    if kind is np.longdouble:  # whose `item` is itself
-        return None
-    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, np.timedelta64):
-        return _plain(np.generic.item(value))
-    return next((exactly(value) for base, exactly in _EXACTLY.items() if issubclass(kind, base)), None)
-
-
-def _double(number: Number) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # a number beyond all doubles, and so beyond any bound
-        return np.inf if number > 0 else -np.inf
+    """Strings as they are, other values as in a CSV file."""
+    return [value if value is None or type(value) is str else _text(value) for value in values]
 
 
 def _text(value: Any) -> str | None:
-    if value is None:
-        return None
-    try:
-        plain = _plain(value)
-        if plain is None:
-            is_date = issubclass(type(value), date) and not issubclass(type(value), datetime)
-            return date.isoformat(value) if is_date else str(value) if type(value) is UUID else None
-        if isinstance(plain, str | bool):
-            return plain if isinstance(plain, str) else str(plain).lower()
-        double = _double(plain)
-        if not isfinite(double):  # NaN, an infinity, or beyond all doubles: writing its digits may take very long
-            return repr(double) if plain == double else None
-        whole = int(plain)
-        return str(whole) if whole == plain else repr(double)
-    except Exception:  # noqa: BLE001 - see above
-        return None
+    read = value_of_object(value)
+    return read if read is None or isinstance(read, str) else str(read).lower()

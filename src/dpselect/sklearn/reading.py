@@ -24,7 +24,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, desc
 from dpselect.rows.arrow import pa, pc
 from dpselect.rows.columns import Holds
 from dpselect.rows.frame import single_columns
-from dpselect.rows.pandas_frame import number_of_object, of_numpy_array, place_of_object
+from dpselect.rows.pandas_frame import of_numpy_array, value_of_object
 from dpselect.rows.scan import Source
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
@@ -81,7 +81,7 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
         raise InvalidDataError("y", Shown("<another length>"), "one label for each row of X")
     known = {label: place for place, label in enumerate(classes)}
     if isinstance(labels, list):
-        return np.fromiter((place_of_object(label, known) for label in labels), np.int64, rows)
+        return np.fromiter((known.get(value_of_object(label), -1) for label in labels), np.int64, rows)
     (column,) = labels.columns
     holds = column.holds
     if holds is not Holds.TEXT and holds not in _NUMBERS:
@@ -119,7 +119,9 @@ def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
 
 def doubles(values: Sequence[object]) -> NDArray[np.float64]:
     """Each object as a number, NaN if it is none."""
-    return np.fromiter(map(number_of_object, values), np.float64, len(values))
+    read = map(value_of_object, values)
+    numbers = (np.nan if value is None or isinstance(value, str) else value for value in read)
+    return np.fromiter(numbers, np.float64, len(values))
 
 
 def _cells_of_row(row: Any) -> Sequence[object] | None:
