@@ -54,7 +54,7 @@ def _in_parts(scores: Sequence[int]) -> mechanisms.Winner:
 
 def _ordered(counts: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
     drawn = mechanisms.NoisyOrder(3, 2, epsilon=1.0, max_values_per_unit=1).select(counts)
-    return drawn.positions, drawn.counts
+    return drawn.positions.tolist(), drawn.counts.tolist()
 
 
 _GAP = partial(dps.ReportNoisyMax, noise="exponential")(epsilon=1.0, sensitivity=1.0)

@@ -33,11 +33,11 @@ _Made = TypeVar("_Made")
 _MOST = 2**62  # noisy counts are moved between the negative of this and this, so that their order fits 64 bits
 
 
-class RankedCounts(NamedTuple):
-    """Positions of the selected candidates, best first, and their noisy counts in the same order."""
+class NoisyCounts(NamedTuple):
+    """Positions of what is released, and the noisy counts there, in the same order."""
 
-    positions: list[int]
-    counts: list[int]
+    positions: IntArray
+    counts: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class NoisyOrder(MechanismValue):
     >>> order.noise.scale, order.error_bound(), order.count_bound()
     (2.0, 19, 14)
     >>> order.select([900, 20, 1800, 30] + [0] * 12).positions[:2]
-    [2, 0]
+    array([2, 0])
     """
 
     n_candidates: int
@@ -106,7 +106,7 @@ class NoisyOrder(MechanismValue):
         failure = 1.0 - probability(confidence, "confidence")
         return self.noise.one_sided_bound(failure / (self.n_candidates + self.k))
 
-    def select(self, counts: npt.ArrayLike, *, rarest: bool = False) -> RankedCounts:
+    def select(self, counts: npt.ArrayLike, *, rarest: bool = False) -> NoisyCounts:
         """Draw the `k` candidates, best first, with their noisy counts, at the cost of `epsilon`.
 
         Args:
@@ -124,7 +124,7 @@ class NoisyOrder(MechanismValue):
         worst = np.partition(keys, self.k - 1)[self.k - 1]
         among = np.flatnonzero(keys <= worst)
         positions = among[np.argsort(keys[among], kind="stable")][: self.k]
-        return RankedCounts(positions.tolist(), noisy[positions].tolist())
+        return NoisyCounts(positions, noisy[positions])
 
 
 class OrderNoise(NamedTuple):
@@ -216,13 +216,6 @@ def _sizes(n_candidates: int, k: int, max_values_per_unit: object) -> tuple[int,
     return n, k, positive_count(max_values_per_unit, "max_values_per_unit", at_most=n, at_most_what=what)
 
 
-class ReleasedCounts(NamedTuple):
-    """The noisy counts that reach the threshold, and the positions of their values, in increasing order."""
-
-    positions: IntArray
-    counts: IntArray
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdCounts(UnlistedValues):
     r"""Adds two-sided geometric noise to the count of each value that occurs, and releases those from a threshold on.
@@ -265,13 +258,13 @@ class ThresholdCounts(UnlistedValues):
         least = Fraction(probability(chance, "chance"))
         return self.threshold - 1 + (self.noise.first_noise(1 - least) if least > Fraction(1, 2) else 1)
 
-    def draw(self, counts: ScoresLike) -> ReleasedCounts:
-        """Release the noisy counts that reach the threshold: see `UnlistedValues.select`."""
+    def draw(self, counts: ScoresLike) -> NoisyCounts:
+        """Release the noisy counts that reach the threshold, in increasing order of positions: see `select`."""
         numbers = whole_values(counts)
         (occurring,) = np.nonzero(numbers > 0)
         noisy = self.noise.draw_many(numbers[occurring])
         reached = noisy >= self.threshold
-        return ReleasedCounts(occurring[reached], noisy[reached])
+        return NoisyCounts(occurring[reached], noisy[reached])
 
     def select(self, counts: ScoresLike) -> IntArray:
         return self.draw(counts).positions

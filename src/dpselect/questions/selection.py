@@ -123,8 +123,8 @@ class Counted(ListQuestion):
             drawn = cast(Any, self.plan).select(self.scores(summary))
             positions, counts = drawn if self.gives_list else [drawn], None
         else:
-            positions, noisy = self.once.select(summary.totals, rarest=self.rarest)
-            counts = [*map(released_count, noisy)]
+            drawn = self.once.select(summary.totals, rarest=self.rarest)
+            positions, counts = drawn.positions.tolist(), [*map(released_count, drawn.counts.tolist())]
         answer: list[Value] = [self.choices[position] for position in positions]
         return Drawn(answer if self.gives_list else answer[0], counted=counts, places=positions)
 
