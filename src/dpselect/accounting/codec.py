@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.accounting import events as ours
-from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode, expected_runs
+from dpselect.accounting.events import FIELDS, KINDS, VERSION, Event, Run, encode, expected_runs, gammas_beside
 from dpselect.checks import fraction_up
 from dpselect.errors import InvalidEventError, InvalidParameterError, Shown, import_extra
 
@@ -152,13 +152,10 @@ def from_dp_accounting(event: Any) -> Event:
         case "SelfComposedDpEvent":
             return ours.ComposedEvent(event=from_dp_accounting(event.event), count=event.count)
         case "RepeatAndSelectDpEvent" if (run := from_dp_accounting(event.event)).delta == 0.0:
-            low, high = 2.0**-50, 1.0 - 2.0**-50
-            if not expected_runs(event.shape, low) > event.mean * _UP:
+            gamma, _ = gammas_beside(event.mean * _UP, event.shape)
+            if not expected_runs(event.shape, gamma) > event.mean * _UP:
                 raise InvalidEventError("event", Shown("<too many runs>"), "a mean of at most 2^50 runs, about")
-            for _ in range(200):
-                middle = math.sqrt(low * high) if high < 0.1 else low + (high - low) / 2.0
-                low, high = (middle, high) if expected_runs(event.shape, middle) > event.mean * _UP else (low, middle)
-            return ours.PrivateCandidatesEvent(epsilon=run.epsilon, eta=event.shape, gamma=low)
+            return ours.PrivateCandidatesEvent(epsilon=run.epsilon, eta=event.shape, gamma=gamma)
         case "ExponentialMechanismDpEvent" | "PermuteAndFlipDpEvent" as name:
             kind = ours.BoundedRangeEvent if name == "ExponentialMechanismDpEvent" else ours.LaplaceProfileEvent
             return kind(epsilon=event.epsilon)

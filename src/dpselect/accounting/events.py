@@ -186,6 +186,15 @@ def expected_runs(eta: float, gamma: float) -> float:
     return eta * (1.0 - gamma) / (gamma * -math.expm1(-eta * log))
 
 
+def gammas_beside(runs: float, eta: float) -> tuple[float, float]:
+    """Gammas next to each other: of the first more than `runs` are expected, if of 2^-50 are, of the second no more."""
+    low, high = 2.0**-50, 1.0 - 2.0**-50
+    for _ in range(200):
+        middle = math.sqrt(low * high) if high < 0.1 else low + (high - low) / 2.0
+        low, high = (middle, high) if expected_runs(eta, middle) > runs else (low, middle)
+    return low, high
+
+
 SingleEvent = (
     BoundedRangeEvent
     | LogisticProfileEvent

@@ -15,7 +15,14 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from dpselect import checks
 from dpselect.accounting import ApproximateEvent, Event, PrivateCandidatesEvent, compose
-from dpselect.accounting.events import basic_of, checked_event, expected_runs, has_direction, shape_of_runs
+from dpselect.accounting.events import (
+    basic_of,
+    checked_event,
+    expected_runs,
+    gammas_beside,
+    has_direction,
+    shape_of_runs,
+)
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.mechanisms.mechanism import MechanismValue, explained
 from dpselect.mechanisms.numbers import Enclosed, exp_minus_in_digits, log_in_digits, uniform_below
@@ -104,16 +111,11 @@ def _first_chance(eta: Fraction, gamma: Fraction, digits: int) -> Enclosed:
 
 def gamma_for(expected: float, eta: float) -> float:
     """The gamma at which about so many runs are expected: a multiple of 2^-60."""
-    low, high = 2.0**-50, 1.0 - 2.0**-50
+    low, high = gammas_beside(expected, eta)
     if not 1.0 < expected <= _MOST_RUNS or expected_runs(eta, low) < expected:
         reachable = f"a number above 1, at most {_MOST_RUNS:,}"
         raise InvalidParameterError("expected_runs", expected, reachable, "A law without an end is refused.")
-    if eta == 1.0:
-        return round(2.0**60 / expected) / 2.0**60
-    for _ in range(200):
-        middle = math.sqrt(low * high) if high < 0.1 else low + (high - low) / 2.0
-        low, high = (middle, high) if expected_runs(eta, middle) > expected else (low, middle)
-    return round(high * 2.0**60) / 2.0**60
+    return round((1.0 / expected if eta == 1.0 else high) * 2.0**60) / 2.0**60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
