@@ -25,7 +25,7 @@ def account(epsilon: float, delta: float, spent: float = 0.0) -> Account:
     limit = Fraction(epsilon)
     limits = Limits.new(epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
     terms = terms_of_new("a", 1, neighbours=Neighbours.ADD_REMOVE, limits=limits)
-    new = Account.unopened(terms, epsilon=limit, unit=None).next()
+    new = Account.unopened(terms).next(epsilon=limit)
     return new.next(total=limits.cost(PureEvent(epsilon=spent))) if spent else new
 
 

@@ -24,9 +24,6 @@ from dpselect.checks import exact_number, fraction_down, fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidAccountError, InvalidParameterError, SelectionError, Shown
 from dpselect.privacy import Neighbours
 
-FIRST = "0" * 64
-"""The hash before an account's first entry."""
-
 canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
 """JSON that is the same text for equal objects: one line, keys sorted."""
 
@@ -113,11 +110,11 @@ class Account:
     terms: str = field(repr=False)
 
     @classmethod
-    def unopened(cls, terms: str, *, epsilon: Fraction, unit: str | None) -> Self:
+    def unopened(cls, terms: str) -> Self:
         """The account of no entries yet on these terms."""
-        fixed = _terms_of(terms)
+        fixed, none = _terms_of(terms), Fraction(0)
         total = fixed["limits"].nothing
-        return cls(**fixed, epsilon=epsilon, unit=unit, is_open=True, entries=0, total=total, head=FIRST)
+        return cls(**fixed, epsilon=none, unit=None, is_open=True, entries=0, total=total, head="0" * 64)
 
     @classmethod
     def of_texts(cls, terms: str, state: str, head: str) -> Self:

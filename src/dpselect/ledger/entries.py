@@ -14,7 +14,7 @@ from dpselect.accounting.events import Run
 from dpselect.accounting.filter import Cost
 from dpselect.checks import fraction_down, fraction_up
 from dpselect.errors import LedgerDamagedError
-from dpselect.ledger.accounts import FIRST, UNREADABLE, Account, canonical, cost_from, digest, fraction_of
+from dpselect.ledger.accounts import UNREADABLE, Account, canonical, cost_from, digest, fraction_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,38 +165,33 @@ _BITS = 36
 
 def followed(account: Account, entries: Iterable[Entry], *, ledger: str, own_id: str) -> int:
     """Follow the account from its opening to what it says now; the largest number that entries say was noted, or -1."""
-    place, once = 0, -1
-    before: Account | None = None
+    before, once = Account.unopened(account.terms), -1
     for entry in entries:
-        with readable(account.name, place, ledger=ledger):
-            body = entry.body
+        with readable(account.name, before.entries, ledger=ledger):
+            body, place = entry.body, before.entries
             _must(entry.sequence == place, "is missing")
-            hashed = digest("entry", FIRST if before is None else before.head, canonical(body))
-            _must(hashed == entry.hash, "was changed, or one before it")
+            _must(digest("entry", before.head, canonical(body)) == entry.hash, "was changed, or one before it")
             where = body["ledger"], body["account"], body["sequence"], body.get("request")
             _must(where == (own_id, account.name, place, entry.request), "belongs elsewhere")
             noted = body.get("noted", -1)
             _must(type(noted) is int and -1 <= noted < place, "says what no anchor noted")
-            if before is None:
-                opens = body["kind"] == "open" and body["terms"] == account.terms
-                _must(opens, "does not open the account on its terms")
-                before = Account.unopened(account.terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
-            before = replace(after(body, before), head=entry.hash)
-        place, once = place + 1, max(once, noted)
-    with readable(account.name, place, ledger=ledger):
-        _must(place >= account.entries, "is missing")
+            before, once = replace(after(body, before), head=entry.hash), max(once, noted)
+    with readable(account.name, before.entries, ledger=ledger):
+        _must(before.entries >= account.entries, "is missing")
         _must(before == account, "does not follow from the ones before it")
     return once
 
 
 def after(body: Mapping[str, Any], before: Account) -> Account:
     """The account after an entry that says this, but for its hash: for who writes it, and for who follows it."""
+    if not before.entries:
+        opens = body["kind"] == "open" and body["terms"] == before.terms
+        _must(opens, "does not open the account on its terms")
+        return before.next(epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
     _must(before.is_open, "comes after the account was closed")
     match body["kind"]:
-        case "open" if not before.entries:
-            return before.next()
-        case "charge" if "begins" in body:  # the draw for a charge that was made ahead: nothing is spent
-            begins, is_free = body["begins"], not {"event", "cost"} & body.keys()
+        case "charge" if BEGINS in body:  # the draw for a charge that was made ahead: nothing is spent
+            begins, is_free = body[BEGINS], not {"event", "cost"} & body.keys()
             _must(type(begins) is int and 0 < begins < before.entries and is_free, "begins no draw")
             return before.next()
         case "charge":

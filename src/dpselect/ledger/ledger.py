@@ -206,7 +206,7 @@ class Ledger:
             book.refuse_missing({name} & book.noted.keys())
             limits = Limits.new(epsilon=limit, delta=whole, set_aside=own)
             terms = terms_of_new(name, len(names) + 1, neighbours=relation, limits=limits)
-            new = Account.unopened(terms, epsilon=limit, unit=unit)
+            new = Account.unopened(terms)
             book.connection.insert("dpselect_accounts", number=new.number, name=name, terms=terms, **new.moving)
             return book.append(new, "open", terms=terms, epsilon=str(limit), unit=unit)
 
