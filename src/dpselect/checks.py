@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any, TypeVar, cast
@@ -312,6 +312,13 @@ def fraction_up(exact: Fraction) -> float:
 def fraction_down(exact: Fraction) -> float:
     """The largest double that is at most `exact`."""
     return 0.0 - fraction_up(-exact)  # never a negative zero
+
+
+def in_digits(value: float, digits: int, *, up: bool = False) -> float:
+    """`value` with so many digits, rounded down, or `up`: a number that people read, on the safe side."""
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    rounded = float(context.create_decimal(repr(float(value))))
+    return rounded if math.isfinite(rounded) else float(value)
 
 
 def quotient_down(value: float, count: int) -> float:

@@ -14,13 +14,13 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Self
 
 from dpselect.accounting.events import ComposedEvent, Event, SequenceEvent
 from dpselect.accounting.filter import Cost, Limits, Order
-from dpselect.checks import exact_number, fraction_down, fraction_up
+from dpselect.checks import exact_number, fraction_down, fraction_up, in_digits
 from dpselect.errors import ChargeRefusedError, InvalidAccountError, InvalidParameterError, SelectionError, Shown
 from dpselect.privacy import Neighbours
 
@@ -240,17 +240,12 @@ def epsilon_left(left: float, *, equals: str = " = ") -> str:
     """The epsilon left, for a sentence, with six digits, rounded down. It may be too little for any question."""
     if 0.0 < left < 1e-9:
         return "hardly any epsilon (below 1e-09)"
-    return f"epsilon{equals}{_six_digits(left, ROUND_FLOOR)}"
+    return f"epsilon{equals}{in_digits(left, 6)!r}"
 
 
 def left_shown(left: float) -> str:
     """An epsilon that is left, with six digits, never rounded up: a question that costs what is shown fits."""
-    return _six_digits(left, ROUND_FLOOR).removesuffix(".0")
-
-
-def _six_digits(epsilon: float, rounding: str) -> str:
-    rounded = float(Context(prec=6, rounding=rounding).create_decimal(repr(float(epsilon))))
-    return repr(rounded if math.isfinite(rounded) else epsilon)
+    return repr(in_digits(left, 6)).removesuffix(".0")
 
 
 def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> ChargeRefusedError:
@@ -263,7 +258,7 @@ def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> Charg
         text = f"account {account.name!r} has {left} left of {as_written(account.epsilon)!r}; "
         is_composed = is_group and limits.orders
         price = fraction_up(limits.spent(total) if is_composed else cost.pure)
-        shown = _six_digits(price, ROUND_CEILING) if price < math.inf else f"more than {sys.float_info.max!r}"
+        shown = repr(in_digits(price, 6, up=True)) if price < math.inf else f"more than {sys.float_info.max!r}"
         parts = f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if is_group else ""
         text += f"with this, {shown} would be spent" if is_composed else f"this would cost {shown}{parts}"
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)

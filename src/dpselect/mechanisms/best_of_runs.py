@@ -8,7 +8,6 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
@@ -234,8 +233,7 @@ class BestOfRuns(MechanismValue):
         delta = f", delta = {self._event.delta:g}" if self._event.delta else ""
         cap = f" More than {self.cap:,} runs: nothing is released." if self.cap is not None else ""
         runs = f"The best of {self.expected_runs:g} runs on average ({law}), each at {each}"
-        epsilon = float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(self.epsilon))
-        return f"{runs}: epsilon = {epsilon:g}{delta} in total.{cap}"
+        return f"{runs}: epsilon = {checks.in_digits(self.epsilon, 6, up=True):g}{delta} in total.{cap}"
 
 
 @explained

@@ -10,13 +10,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from functools import partial
 from typing import Any, cast
 
 from dpselect.accounting.filter import Cost, Limits
-from dpselect.checks import fraction_up, number_within, target_error
+from dpselect.checks import fraction_up, in_digits, number_within, target_error
 from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.plans.answers import OfQuestions
 from dpselect.privacy import as_text
@@ -132,7 +131,7 @@ def divided(
 
     fits = cost(chosen) <= limit
     if is_composing and (factor := _largest(lambda factor: accepts(scaled(factor)))):
-        rounded = scaled(factor, partial(_in_few_digits, rounding=ROUND_FLOOR))
+        rounded = scaled(factor, partial(in_digits, digits=4))
         grown = rounded if accepts(rounded) else scaled(factor)
         more = [part - chosen[name] for name, part in grown.items()]
         if not fits or min(more) >= 0.0 < max(more):
@@ -178,13 +177,8 @@ def _reaching(name: str, question: Mapping[str, Any], planned: Planning, epsilon
         hint = f"With all of epsilon = {as_text(epsilon)} it is {least}. Allow a larger error, or more epsilon."
         raise InvalidParameterError(place, wanted, "an error that the plan's epsilon reaches", hint)
     enough = epsilon / _largest(lambda factor: bound(epsilon / factor) <= wanted)
-    rounded = _in_few_digits(enough, ROUND_CEILING)
+    rounded = in_digits(enough, 4, up=True)
     return rounded if rounded <= epsilon and bound(rounded) <= wanted else enough
-
-
-def _in_few_digits(epsilon: float, rounding: str) -> float:
-    """A double of four digits: people read it."""
-    return float(Context(prec=4, rounding=rounding).create_decimal(epsilon))
 
 
 _HEADS = ("question", "asks", "epsilon", "error (99%)", "mechanism")

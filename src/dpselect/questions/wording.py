@@ -10,6 +10,7 @@ from html import escape
 from typing import Any, cast
 
 from dpselect import summaries
+from dpselect.checks import in_digits
 from dpselect.errors import printable
 from dpselect.privacy import Guarantee, Neighbours, as_text
 from dpselect.questions.question import QUESTIONS, Question
@@ -307,7 +308,7 @@ def html_notes(*notes: str) -> str:
 
 def cost_shown(cost: float) -> str:
     """An epsilon or a delta that is spent, with four digits, rounded up. Certificates and JSON have every digit."""
-    return as_text(float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(cost)))))
+    return as_text(in_digits(cost, 4, up=True))
 
 
 def bound_shown(bound: float | None, unit: str | None) -> str:
