@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.accounting import Event, compose, planned_epsilon
@@ -23,7 +24,7 @@ from dpselect.errors import InvalidCertificateError, InvalidParameterError, Sele
 from dpselect.formats import is_canonical
 from dpselect.privacy import EACH_ROW, Neighbours
 from dpselect.questions.query import Query
-from dpselect.questions.records import CERTIFICATE, Drawn, NoisyUnits, Words, is_noisy_count
+from dpselect.questions.records import CERTIFICATE, Drawn, Words, is_noisy_count
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.scans import MOST_GROUPS
 
@@ -156,13 +157,11 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
     unit, neighbours = _fitting(guarantee.get("unit"), "guarantee.unit"), guarantee.get("neighbours")
     if neighbours not in [*Neighbours]:
         raise wrong("guarantee.neighbours", f"one of {', '.join(Neighbours)}")
-    words, answers = _object(held["question"], "question"), [("", held["value"])]
+    words, answers = _object(held["question"], "question"), [held["value"]]
     names: list[Any] | None = None
     if "groups" in words:
-        answers = _pairs(held["value"], "value")
-        if len(answers) > MOST_GROUPS:
-            raise wrong("value", f"at most {MOST_GROUPS:,} groups")
-        names = [_group(name, words["groups"]) for name, _ in answers]
+        groups, answers = zip(*_pairs(held["value"], "value"), strict=True)
+        names = [_group(name, words["groups"]) for name in groups]
     try:
         asked = Query.again(
             words, neighbours=Neighbours(neighbours), facts=_object(held.get("facts", {}), "facts"), groups=names
@@ -182,11 +181,11 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
     if "format" in held and not is_canonical(held["format"]):
         raise wrong("format", "the words of a dpselect.Format that differ from the default")
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
-    read = [_read(answer, is_date=is_date) for _, answer in answers]
+    read = [_read(answer, is_date=is_date) for answer in answers]
     column = str(words.get("column", unit))
     answer = read[0] if names is None else dict(zip(names, read, strict=True))
-    usable = _numbers(held, "usable", names, len(read))
-    counted = _numbers(held, "counts", names, sum(len(_values(each)) for each in read))
+    usable = _numbers(held, "usable", names, [1] * len(read))
+    counted = _numbers(held, "counts", names, [len(_values(each)) for each in read])
     about = {**asked.stated(column=column, unit=unit), "value": asked.undrawn}
     about["event"] = _event(held["event"], terms.event)
     about["error_bound"] = _bound(held["error_bound"], terms.error_bound)
@@ -199,18 +198,22 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
         seeded="seeded" in held,
         **about,
     )
-    release = undrawn.answered(Drawn(answer, usable, counted))
+    flat: list[Any] = [None if found is None else [*chain(*found)] for found in (usable, counted)]
+    release = undrawn.answered(Drawn(answer, *flat))
     if release.source is not None and len(set(release.source) & set(_SOURCES)) != 1:
         raise wrong("source", f"one of {', '.join(_SOURCES)}")
     stated, expected = {name: claim for name, claim in held.items() if name != "digest"}, release.to_dict()
     if canonical_json(stated) != canonical_json(expected):
         raise _difference(stated, expected)
-    for name, answer in zip(names or [None], read, strict=True):
+    # With numbers that came at no cost an answer has to agree.
+    units = usable if release.usable and release.usable.epsilon is None else None
+    counts = counted if release.counted and release.counted.epsilon is None else None
+    for at, answer in enumerate(read):
         is_list = asked.alone.gives_list
         if isinstance(answer, list) != is_list:
             raise wrong("value", "a list of values" if is_list else "a single value")
-        units, counts = (_at_no_cost(numbers, name) for numbers in (release.usable, release.counted))
-        if not asked.alone.possible(answer if is_list else [answer], units, counts if is_list else None):
+        told = units[at][0] if units else None, counts[at] if counts and is_list else None
+        if not asked.alone.possible(_values(answer), *told):
             raise wrong("value", "one that such a question can have, and that agrees with the numbers released with it")
     return release, held
 
@@ -258,8 +261,8 @@ def _difference(stated: Words, expected: Words, place: str = "") -> InvalidCerti
 def _pairs(held: object, name: str) -> list[tuple[Any, Any]]:
     """The groups with the answer of each."""
     pairs = _list_of(held)
-    if not pairs or any(len(_list_of(pair)) != 2 for pair in pairs):
-        raise wrong(name, "pairs of a group and its answer")
+    if not 0 < len(pairs) <= MOST_GROUPS or any(len(_list_of(pair)) != 2 for pair in pairs):
+        raise wrong(name, f"pairs of a group and its answer, at most {MOST_GROUPS:,}")
     return [(one, other) for one, other in pairs]
 
 
@@ -296,24 +299,15 @@ def _read(held: object, *, is_date: bool) -> Any:
         raise wrong("value", "dates such as 2026-11-21") from None
 
 
-def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
-    """The numbers that came with the answer of the group at no cost; None if there are none."""
-    if numbers is None or numbers.epsilon is not None:
-        return None
-    count = numbers.count
-    return cast("dict[Any, Any]", count)[group] if isinstance(count, dict) else count
-
-
-def _numbers(held: Words, field: str, names: list[Any] | None, size: int) -> list[int] | None:
-    """So many noisy numbers of units, of one group after another; None if there is no such field."""
+def _numbers(held: Words, field: str, names: list[Any] | None, sizes: list[int]) -> list[list[int]] | None:
+    """The noisy numbers of units of each group, so many; None if there is no such field."""
     if field not in held:
         return None
     count, name = _object(held[field], field).get("count"), f"{field}.count"
-    parts = [count] if names is None else [numbers for _, numbers in _pairs(count, name)]
-    numbers = [each for part in parts for each in _values(part)]
-    if len(numbers) != size or not all(map(is_noisy_count, numbers)):
+    parts = [*map(_values, [count] if names is None else [numbers for _, numbers in _pairs(count, name)])]
+    if [*map(len, parts)] != sizes or not all(map(is_noisy_count, chain(*parts))):
         raise wrong(name, "whole numbers from 0, one for each value")
-    return numbers
+    return parts
 
 
 def _bound(held: object, expected: float | None) -> float | None:
