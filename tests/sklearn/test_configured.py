@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 import dpselect as dps
 from dpselect.sklearn import PrivateSearchCV, PrivateSelectKBest, PrivateTreeClassifier
@@ -58,7 +59,7 @@ class OneForCopiesToo(OneForAll):
 
 
 class Registered(Holder):
-    """Its clones share a list."""
+    """Its clones share a list, and its copies do not."""
 
     shared: ClassVar[Any] = []
 
@@ -100,14 +101,10 @@ SHARED = r"share nothing\. Runs that share"
         (search(Holder(inner={"a": [{"b": np.random.RandomState(0)}]})), f"estimator=<MT19937>.* {NOISE}"),
         (search(Holder(), {"inner": [[np.random.PCG64(0)]]}), f"estimator=<PCG64>.* {NOISE}"),
         (search(Holder(inner={np.random.default_rng(0)})), f"estimator=<PCG64>.* {NOISE}"),
-        (search(OneForAll()), f"estimator=<OneForAll>.* {SHARED}"),
         (search(OneForCopiesToo()), f"estimator=<OneForCopiesToo>.* {SHARED}"),
-        (search(in_pipeline(OneForAll())), f"estimator=<Pipeline>.* {SHARED}"),
         (search(in_pipeline(OneForCopiesToo())), f"estimator=<Pipeline>.* {SHARED}"),
-        (search(in_pipeline(tree()), {"clf": [tree(), OneForAll()]}), f"estimator=<Pipeline>.* {SHARED}"),
-        (search(Holder(inner=[OneForAll()])), f"estimator=<Holder>.* {SHARED}"),
-        (search(Pipeline([("a", FrozenEstimator(tree())), ("b", tree())])), f"estimator=<Pipeline>.* {SHARED}"),
-        (search(Registered()), f"estimator=<Registered>.* {SHARED}"),
+        (search(in_pipeline(tree()), {"clf": [tree(), OneForCopiesToo()]}), f"estimator=<Pipeline>.* {SHARED}"),
+        (search(Pipeline([("a", FrozenEstimator(tree())), ("b", tree())])), "estimator=<FrozenEstimator>.* known cost"),
         (search(Locked()), "estimator=<Locked>.* can clone and copy"),
     ],
 )
@@ -135,6 +132,40 @@ SELECTOR = PrivateSelectKBest(1, epsilon=0.5, classes=[0, 1], bounds=(0, 100))
 )
 def test_others_are_fitted(asked: PrivateSearchCV) -> None:
     asked.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "estimator", [OneForAll(), in_pipeline(OneForAll()), Holder(inner=[OneForAll(0.25)]), Registered()]
+)
+def test_runs_share_nothing_even_where_clones_do(estimator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run fits, and all that is in it, no other run sees, nor whoever asked."""
+    seen: list[Any] = []
+
+    def fit(self: Any, X: Any, y: Any) -> Any:
+        for each in (self, *(self.inner or ())):
+            assert not hasattr(each, "classes_")
+            each.classes_ = np.array([0, 1])
+            seen.append(each)
+        if self.kept is not None:
+            self.kept.append("seen")
+            assert len(self.kept) == 1
+        return self
+
+    monkeypatch.setattr(Holder, "fit", fit)
+    monkeypatch.setattr("dpselect.mechanisms.best_of_runs.RunCount.draw", lambda *_, **__: 5)
+    is_step = isinstance(estimator, Pipeline)
+    best = search(estimator, {"clf__epsilon" if is_step else "epsilon": [0.5]}).fit(X, y).best_estimator_
+    assert (estimator[-1] if is_step else estimator).epsilon == 1.0
+    fitted = best[-1] if is_step else best
+    assert fitted.epsilon == 0.5
+    assert len(seen) == len({*map(id, seen)}) == 5 * (1 + len(fitted.inner or ()))
+    assert any(fitted is each for each in seen)
+    assert Registered.shared == []
+
+
+def test_a_frozen_estimator_that_is_not_private_is_a_step_like_any_other() -> None:
+    scaled = FrozenEstimator(StandardScaler().fit(X))
+    search(Pipeline([("scale", scaled), ("clf", tree())])).fit(X, y)
 
 
 def test_groups_are_refused_where_units_are_replaced() -> None:

@@ -232,12 +232,13 @@ def _all_combinations(configurations: object) -> Sequence[Configuration]:
 
 
 def _configured(estimator: Any, configuration: Configuration) -> Any:
-    """A clone of `estimator` with clones of the values.
+    """A clone of `estimator` with clones of the values, which may be estimators; all copied.
 
-    An estimator may be a value. Were it the same object in every run, a later run would fit the released one again.
+    A clone may share objects with what it was made of: a later run would change what is released.
     """
     values = {name: clone(value, safe=False) for name, value in configuration.items()}
-    return cast(Any, clone(estimator)).set_params(**values)
+    made, values = copy.deepcopy((cast(Any, clone(estimator)), values))
+    return made.set_params(**values)
 
 
 def _check_all(
@@ -332,25 +333,13 @@ def _estimators(values: object) -> list[Any]:
 
 
 def _made(estimator: Any, configuration: Configuration) -> tuple[Sequence[Any], list[tuple[str, object]]]:
-    """A copy of the estimator as it is set up and all that was copied with it; and the names and values of parameters.
+    """The estimator as it is set up and all that is in it; and the names and values of parameters.
 
-    The latter are those of the copied estimators, wherever they stand, deep; and random generators, by their types.
+    The latter are those of all estimators, wherever they stand, deep; and random generators, by their types.
     """
-    inside: dict[int, Any] = {}
-    beside: dict[int, Any] = {}
-    copies, named = list[Any](), list[tuple[str, object]]()
+    inside = dict[int, Any]()
     try:
-        shared = clone(estimator) is estimator
-        if not shared:
-            one, other = _configured(estimator, configuration), _configured(estimator, configuration)
-            # A copy's memo has all that it copied: what is in both is not made anew.
-            copies = [copy.deepcopy(one, inside), *inside.values()]
-            copy.deepcopy(other, beside)
-            theirs = other.get_params(deep=True)
-            alike = (
-                _is_estimator(each) and each is theirs.get(name) for name, each in one.get_params(deep=True).items()
-            )
-            shared = any(alike) or bool(inside.keys() & beside.keys())
+        copies = [copy.deepcopy(_configured(estimator, configuration), inside), *inside.values()]
         named = [pair for each in copies if _is_estimator(each) for pair in each.get_params(deep=True).items()]
     except Exception:  # noqa: BLE001 - whatever an estimator's own methods raise
         if not configuration:
@@ -361,9 +350,10 @@ def _made(estimator: Any, configuration: Configuration) -> tuple[Sequence[Any], 
         got = next((typed(name) for name in configuration if name not in known), Shown("<a configuration>"))
         expected = "parameters of the estimator, with values that it takes and scikit-learn can clone and copy"
         raise InvalidParameterError("configurations", got, expected) from None
-    if shared:
+    parts = {id(copies[0]), *(id(value) for _, value in named if _is_estimator(value))}
+    if not parts <= {*map(id, inside.values())}:
         hint = "Runs that share an object can leave traces in it, which show how many there were."
-        raise InvalidParameterError("estimator", estimator, "one whose clones share nothing", hint)
+        raise InvalidParameterError("estimator", estimator, "one whose copies share nothing", hint)
     return copies, named + [(type(each).__name__, each) for each in copies if is_generator(each)]
 
 
