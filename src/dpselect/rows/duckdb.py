@@ -170,7 +170,8 @@ def candidate_table(lists: Mapping[str, PublicCandidates], format: Format | None
     """Columns of candidates as an Arrow table, as cells are compared with them, and the ``place`` of each row."""
     found, size = dict[str, Any](), 0
     for name, candidates in lists.items():
-        values, size = compared(candidates, format).values, len(candidates)
+        values = candidates.values if format is None else compared(candidates, format).values
+        size = len(values)
         if isinstance(values, range):
             values = np.fromiter(values, np.int64, size)
         type_ = pa.large_string() if candidates.kind is CandidateKind.TEXT else None

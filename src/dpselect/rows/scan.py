@@ -250,9 +250,9 @@ def unit_names(text: Array) -> Array:
     return text
 
 
-def compared(candidates: PublicCandidates, format: Format | None, *, argument: str = "candidates") -> PublicCandidates:
+def compared(candidates: PublicCandidates, format: Format, *, argument: str = "candidates") -> PublicCandidates:
     """The candidates as cells are compared with them; refused if two become the same, or one becomes empty."""
-    if format is None or candidates.kind is not CandidateKind.TEXT or not (format.trim or format.ignore_case):
+    if candidates.kind is not CandidateKind.TEXT or not (format.trim or format.ignore_case):
         return candidates
     written = pa.array(cast("tuple[str, ...]", candidates.values), pa.large_string())
     texts = cast("list[str]", _compared_text(written, format).to_pylist())

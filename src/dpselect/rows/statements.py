@@ -54,7 +54,7 @@ class Lookup:
     @property
     def groups(self) -> int:
         """How many groups there are."""
-        return len(self.part[0].listed) if self.part else 1
+        return len(self.part[0].listed.values) if self.part else 1
 
     @property
     def chooses(self) -> bool:
@@ -91,15 +91,17 @@ class Statement:
         """The public lists, except intervals, as engines know them: tables of these columns and of each ``place``."""
         found = dict[str, dict[str, PublicCandidates]]()
         for name, values in self.reads.items():
-            listed = {called: each.listed for called, each in columns_of(name, values) if isinstance(each, Value)}
-            if listed and not is_interval(listed[name]):
-                found[f"{name}_list"] = listed
+            lists = [each.listed for each in values if isinstance(each, Value)]
+            if lists and not is_interval(lists[0]):
+                found[f"{name}_list"] = {f"{name}_{at}" if at else name: each for at, each in enumerate(lists)}
         return found
 
     def cells(self, of: Callable[[RowValue], Any], names: dict[Any, str]) -> dict[str, list[str]]:
         """By what names each of `reads` is read; what is new is added to the `names` of what values are read `of`."""
-        reads = self.reads.items()
-        return {name: [names.setdefault(of(each), f"c{len(names)}") for each in read] for name, read in reads}
+        found = dict[str, list[str]]()
+        for name, values in self.reads.items():
+            found[name] = [names.setdefault(of(each), f"c{len(names)}") for each in values]
+        return found
 
     def sql(self, dialect: Dialect, cells: Cells, table: str) -> str:
         """The statement in the words of an engine, over the `table`, in which each of `reads` is in some `cells`."""
@@ -109,20 +111,20 @@ class Statement:
         for name, values in self.reads.items():
             if name == "who":
                 continue
-            columns, is_condition = columns_of(name, values), name.startswith(_CONDITION)
-            both = zip(columns, cells[name], strict=True)
-            read += [f"{rule(value, cell, dialect)} AS {called}" for (called, value), cell in both]
+            is_condition, same = name.startswith(_CONDITION), list[str]()
+            for at, (value, cell) in enumerate(zip(values, cells[name], strict=True)):
+                called = f"{name}_{at}" if at else name
+                read.append(f"{rule(value, cell, dialect)} AS {called}")
+                same.append(f"{name}_list.{called} = shown.{called}")
             place, need = f"shown.{name}", f"shown.{name} IS NOT NULL"
             if isinstance(first := values[0], Value):
                 if is_interval(first.listed):
                     low, high = dialect.whole(first.listed.values[0]), dialect.whole(first.listed.values[-1])
                     place, need = f"shown.{name} - {low}", f"shown.{name} BETWEEN {low} AND {high}"
                 else:
-                    same = " AND ".join(f"{name}_list.{called} = shown.{called}" for called, _ in columns)
-                    joins += f" LEFT JOIN {name}_list ON {same}"
+                    joins += f" LEFT JOIN {name}_list ON {' AND '.join(same)}"
                     place, need = f"{name}_list.place", f"{name}_list.place IS NOT NULL"
-                # Half the bytes of a key to group by if they are enough.
-                place = f"CAST({place} AS {'INTEGER' if len(first.listed) <= 2**31 else 'BIGINT'})"
+                place = f"CAST({place} AS INTEGER)"  # half the bytes of a key to group by, and enough for 10^8
             if self.reads_all or is_condition:
                 needed.append(need)
             if not is_condition:
@@ -188,7 +190,7 @@ def statement_of(asked: Lookup) -> Statement:
         reads["part"] = asked.part
     if (listed := getattr(asked.scan, "candidates", None)) is not None:
         reads["what"] = (Value(asked.column, listed),)
-    keys = [name for name in reads if name != "who"]
+    keys = [*reads][1:]
 
     def totals(found: Found) -> list[list[Any]]:
         return [[*map(summaries.CandidateTotals, _tabulated(found, groups, number))]]
@@ -203,7 +205,7 @@ def statement_of(asked: Lookup) -> Statement:
 
     match asked.scan:
         case CountsOf(candidates, most):
-            number, summary = len(candidates), totals
+            number, summary = len(candidates.values), totals
             most = None if most is None or most >= number else most
         case PublicCondition(_, _, is_date, between):
             keys, summary = [name for name in keys if name == "part"], units
@@ -212,7 +214,7 @@ def statement_of(asked: Lookup) -> Statement:
         case summaries.NamesOf(kind, most):
             reads["what"], keys, summary = (Name(asked.column, kind),), [*keys, "what"], names
         case TotalsOf(clip):
-            number = 1 if listed is None else len(listed)
+            number = 1 if listed is None else len(listed.values)
             amount = Amount(asked.number or asked.column, clip.scale, clip.lower, clip.upper)
             reads["added"] = (amount,)
             return Statement(reads=reads, body=partial(_summed, asked, keys, amount), summary=totals)
@@ -225,7 +227,7 @@ def statement_of(asked: Lookup) -> Statement:
                 return [[summaries.UnitValues(numbers[some], **about) for some in _of_groups(found, groups)]]
 
             return Statement(reads=reads, body=partial(_gathered, asked, keys, asked.scan), summary=values)
-    named, apart = summary is names, asked.chooses or (asked.part and most == 1)
+    named, apart = summary is names, asked.part and (asked.chooses or most == 1)
     few = groups * number <= MOST_PLACES and most in (None, 1) and not named and not apart
     return Statement(
         reads=reads,
@@ -281,7 +283,7 @@ def _gathered(asked: Lookup, parts: Sequence[str], scan: ValuesIn, dialect: Dial
 
 def _within_groups(dialect: Dialect, rows: str, asked: Lookup) -> str:
     """The rows, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
-    if not asked.chooses:
+    if not asked.part or not asked.chooses:
         return rows
     few = dialect.chosen("several", ["who"], "part", PLACE, most=asked.max_groups_per_unit)
     both = "several.who = few.who AND several.part = few.part"
