@@ -125,14 +125,14 @@ class Rows:
         return found
 
     def _column(self, name: object, argument: str = "column") -> Column:
-        found = self._columns.get(name) if isinstance(name, str) else None
-        if found is None and self.engine is None and isinstance(name, str):
-            return Column(name, Holds.NOTHING)
-        if found is None:
-            with cut_off:
-                listed = self.engine is None or self.engine.listed
-                raise columns.not_found([*self._columns], name, argument=argument, listed=listed)
-        return found
+        if isinstance(name, str):
+            if self.engine is None:
+                return Column(name, Holds.NOTHING)
+            if name in self._columns:
+                return self._columns[name]
+        with cut_off:
+            listed = self.engine is not None and self.engine.listed
+            raise columns.not_found([*self._columns], name, argument=argument, listed=listed)
 
     def lookup(self, column: str | None, scan: Scan, groups: PublicGroups | None) -> Lookup:
         """A scan of the rows, about a column or the units alone, in each group, if columns and types allow it."""
@@ -164,8 +164,6 @@ class Rows:
             return Lookup(scan, unit, about, number)
         groups.check_size(1 if listed is None or isinstance(scan, PublicCondition) else len(listed))
         named = [self.check(name, argument="by") for name in groups.columns]
-        for each, members in zip(named, groups.listed, strict=True):
-            self.check_listed(each, members, argument="groups")
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
         most = len(groups.names) if unit.each_row else groups.max_per_unit
@@ -175,9 +173,7 @@ class Rows:
         """The summaries of all that is asked, over the same rows: of each a list with an entry for each group."""
         assert self.engine is not None, "questions about no table are only planned"
         batches = batched([statement_of(each) for each in asked])
-        sent = [each for _, each in batches]
-        if self.conditions:
-            sent = [filtered(each, self.conditions) for each in sent]
+        sent = [filtered(each, self.conditions) if self.conditions else each for _, each in batches]
         found = self.engine.answers(sent, self.progress)
         answers: dict[int, list[Any]] = {}
         with cut_off:
