@@ -18,7 +18,7 @@ from dpselect.rows.columns import Column, Holds, Progress, TranslatedErrors, cha
 from dpselect.rows.duckdb import candidate_table
 from dpselect.rows.row_rules import BLANKS, Dialect, column_of
 from dpselect.rows.scan import quoted
-from dpselect.rows.statements import Engine, Found, Statement, one_by_one
+from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind
 
 _LARGEST, _SMALLEST = sys.float_info.max, "2.4703282292062328e-324"
@@ -152,7 +152,7 @@ class PostgresTable(Engine):
         with _connected(self.url) as connection:
             say = partial(unanswered, shown=self.shown)
             with _translated(connection, self.url, say), connection.transaction():
-                return one_by_one(partial(self._answer, connection), asked, progress)
+                return [self._answer(connection, each) for each in asked]
 
     def _answer(self, connection: Any, statement: Statement) -> Found:
         """A result. This frame holds rows, so the caller must not let out errors with its traceback."""

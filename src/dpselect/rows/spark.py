@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from dpselect.rows.columns import Column, Holds, Progress, changed, check_names, reading
 from dpselect.rows.duckdb import candidate_table
 from dpselect.rows.row_rules import Dialect, column_of
-from dpselect.rows.statements import Engine, Found, Statement, one_by_one
+from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind
 
 _TYPES = {
@@ -83,7 +83,7 @@ class SparkFrame(Engine):
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:
         """The results of all statements, each from a job of its own."""
         with reading(self.shown), _unlogged():
-            return one_by_one(self._answer, asked, progress)
+            return [self._answer(each) for each in asked]
 
     def _answer(self, statement: Statement) -> Found:
         columns = dict[Column, str]()

@@ -156,25 +156,8 @@ class Engine(ABC):
         """The results of all statements, about the same unit, over the same rows.
 
         What is left to chance is independent from one to the other. Proof: ``proofs/one_pass.md``. No error depends on
-        a row's content, or quotes a row.
+        a row's content, or quotes a row. Spark and servers do not say how much is read.
         """
-
-
-def one_by_one(
-    answer: Callable[[Statement], Found], asked: Sequence[Statement], progress: Progress | None
-) -> list[Found]:
-    """The results of an engine that answers one statement after another."""
-    found: list[Found] = []
-    for statement in asked:
-        found.append(answer(statement))
-        if progress is not None:
-            progress(len(found) / len(asked))
-    return found
-
-
-def columns_of(name: str, values: Sequence[RowValue]) -> list[tuple[str, RowValue]]:
-    """What is read under a name, with a name for each: the first has the same."""
-    return [(f"{name}_{at}" if at else name, each) for at, each in enumerate(values)]
 
 
 def is_interval(listed: PublicCandidates) -> bool:

@@ -49,7 +49,8 @@ class Dataset(PlainQuestions):
         source_name: what certificates call the table, beside what was opened: ``"clicks of May"``. They hold the names
             of files without folders, or the name of a table or a kind of frame, and a hash of the names and types of
             the columns; never a path, a user or a server.
-        progress: called from time to time during long scans with the fraction read, from 0 to 1.
+        progress: called from time to time during long scans with the fraction read, from 0 to 1. Not of Spark or a
+            server.
         memory_limit: such as ``"2GiB"``, or a number of bytes: memory for grouping rows before they go to a temporary
             folder on disk. By default most of the machine's memory. The libraries and the rows being read come on top
             (``docs/files.md``). Not for Spark, a server or the query behind a lazy frame.
