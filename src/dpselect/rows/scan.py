@@ -280,25 +280,16 @@ def _numbers(array: Array, format: Format) -> Array:
         behind_sign = "^([+-])[" + "".join(f"\\x{{{ord(each):x}}}" for each in taken) + "]+"
         array = pc.replace_substring_regex(array, pattern=behind_sign, replacement="\\1")
     marks = THOUSANDS.get(format.thousands or "", "")
-    others = marks if format.decimal == "." else f"{marks}.,"
-    if not others:
+    if not marks and format.decimal == ".":
         return array
-    marked = pc.match_substring_regex(array, f"[{re.escape(others)}]").fill_null(False)
-    found = array.filter(marked)
-    if not len(found):
-        return array
-    # With all thousands marks, or with none.
-    grouped = "|".join(f"[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
-    whole = f"(?:{grouped}|[0-9]+)" if marks else "[0-9]+"
-    point = re.escape(format.decimal)
-    digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)"
-    well_written = pc.match_substring_regex(found, f"^[ \t]*[+-]?{digits}(?:[eE][+-]?[0-9]+)?[ \t]*$")
+    grouped = (f"[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
+    whole, point = "|".join(["[0-9]+", *grouped]), re.escape(format.decimal)  # with all thousands marks, or with none
+    digits = f"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)"
+    well_written = pc.match_substring_regex(array, f"^[ \t]*[+-]?{digits}(?:[eE][+-]?[0-9]+)?[ \t]*$")
+    found = pc.if_else(well_written, array, pa.scalar(None, array.type))
     for mark in marks:
         found = pc.replace_substring(found, mark, "")
-    if format.decimal != ".":
-        found = pc.replace_substring(found, format.decimal, ".")
-    found = pc.if_else(well_written, found, pa.scalar(None, array.type))
-    return pc.replace_with_mask(array, marked, found)
+    return pc.replace_substring(found, format.decimal, ".")
 
 
 _ISO_DATE = "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
