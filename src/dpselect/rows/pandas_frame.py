@@ -108,8 +108,8 @@ def _hint(name: object, dtype: Any) -> str:
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
 
 
-_READERS: dict[type, Callable[[Any], Any] | None] = {
-    **dict.fromkeys((datetime, np.timedelta64, np.longdouble, np.complexfloating)),
+_READERS: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((object, datetime, np.timedelta64, np.longdouble, np.complexfloating), lambda _: None),
     **dict.fromkeys((np.bool_, np.number), np.generic.item),
     **{kind: kind for kind in (bool, Decimal, Fraction)},
     int: int.__int__,
@@ -118,7 +118,7 @@ _READERS: dict[type, Callable[[Any], Any] | None] = {
     UUID: UUID.__str__,
     date: date.isoformat,
 }
-"""What reads objects by the nearest type that they inherit from; None: they hold nothing."""
+"""What reads objects, by the nearest type that they inherit from."""
 
 
 def value_of_object(value: Any) -> str | bool | int | float | None:
@@ -129,9 +129,9 @@ def value_of_object(value: Any) -> str | bool | int | float | None:
     """
     kind = cast("type[Any]", type(value))
     try:
-        reader = next((_READERS[base] for base in kind.__mro__ if base in _READERS), None)
-        read = None if reader is None else reader(value)
-        if read is None or isinstance(read, str | bool):
+        known = kind if kind in _READERS else next(base for base in kind.__mro__ if base in _READERS)
+        read = _READERS[known](value)
+        if read is None or type(read) in (str, bool):
             return read
         double = float(read)
         if not isfinite(double):  # writing the digits of a number beyond all doubles may take very long

@@ -184,7 +184,8 @@ class Rows:
     def check_listed(self, column: Column, listed: PublicCandidates, *, argument: str = "candidates") -> None:
         """Refuse candidates, or groups, that no value of the column could equal, or a neighbour, or two alike."""
         columns.check_match(column, listed.kind, argument=argument)
-        compared(listed, self.format, argument=argument)
+        if self.format is not None:
+            compared(listed, self.format, argument=argument)
         if listed.kind is CandidateKind.NUMBER:
             largest = max(map(abs, cast("tuple[float, ...]", listed.values)))
             columns.check_near(column, largest, argument="by" if argument == "groups" else "column")
