@@ -183,7 +183,7 @@ def of_delta(given: Any) -> Frame:
             schema = pa.schema(list(zip(schema.names, types, strict=True)))
             return schema, lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
         dataset = table.to_pyarrow_dataset()
-        return dataset.schema, lambda names: _of_files(dataset, names, shown)
+        return dataset.schema, lambda names: _of_files(dataset, names)
 
     shown, about = repr(given), dict[str, Any](hint=_DELTA, expected="a table that deltalake can read")
     if not isinstance(given, str):  # a folder names itself
@@ -192,21 +192,13 @@ def of_delta(given: Any) -> Frame:
     return Frame(shown, now, hint_of=lambda column: _NOT_TEXT if column.holds is Holds.OTHER else "", **about)
 
 
-def _of_files(dataset: Any, names: list[str], shown: str) -> Iterator[RecordBatch]:
-    """The rows of the files, whose types have to be the table's: Arrow would convert values, and one might not fit."""
-    types = {name: _width(dataset.schema.field(name).type) for name in names}
-    for fragment in dataset.get_fragments():
-        held = {field.name: _width(field.type) for field in fragment.physical_schema}
-        if any(held.get(name, type_) != type_ for name, type_ in types.items()):
-            raise InvalidDataError("source", Shown(shown), "files with the types of the table's schema")
+def _of_files(dataset: Any, names: list[str]) -> Iterator[RecordBatch]:
+    """The rows of each file, in its own types: Arrow would convert values to the table's, and one might not fit."""
     columns = {name: pc.field(name) for name in names}  # a name with a dot in it would be taken for a way
-    yield from dataset.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=2)
-
-
-def _width(type_: Any) -> Any:
-    """The type; of text and of bytes, whose lengths may be stored in several ways, only what they hold."""
-    holds = arrow.holds_of(type_)
-    return holds if holds in (Holds.TEXT, Holds.BYTES) else type_
+    for fragment in dataset.get_fragments():
+        held = fragment.physical_schema
+        fields = [(held if name in held.names else dataset.schema).field(name) for name in names]
+        yield from fragment.to_batches(pa.schema(fields), columns=columns, batch_size=BATCH_ROWS, batch_readahead=2)
 
 
 def of_iceberg(table: Any) -> Frame:
