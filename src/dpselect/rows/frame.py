@@ -21,8 +21,6 @@ from dpselect.rows.arrow import BATCH_ROWS, Advance, Batches, RecordBatch, Skipp
 from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
 from dpselect.rows.scan import Source, quoted
 
-_MAY_COME_AS = {Holds.DECIMALS: Holds.TEXT}
-"""What a library may hand over in place of a type."""
 _DELTA = (
     "One of its files is damaged or gone, or its log is damaged, needs a later version of deltalake, or is in a folder"
     " whose name has a % sign."
@@ -73,8 +71,9 @@ class Frame(Source):
             if not set(columns) <= set(arrow.columns_of(schema)):
                 raise changed(self.shown)
             for batch in read(first_of(schema, [column.name for column in columns])):
-                found = {each.name: each.holds for each in arrow.columns_of(batch.schema)}
-                if any(found.get(each.name) not in (each.holds, _MAY_COME_AS.get(each.holds)) for each in columns):
+                found = {(each.name, each.holds) for each in arrow.columns_of(batch.schema)}
+                found |= {(name, Holds.DECIMALS) for name, holds in found if holds is Holds.TEXT}  # see `_short`
+                if not {(each.name, each.holds) for each in columns} <= found:
                     raise changed(self.shown)
                 yield from arrow.plain_batches(batch, columns)
                 advance(batch.num_rows)
