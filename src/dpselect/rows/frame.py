@@ -182,22 +182,22 @@ def of_delta(given: Any) -> Frame:
             schema = pa.schema(list(zip(schema.names, types, strict=True)))
             return schema, lambda names: pa.RecordBatchReader.from_stream(table.scan(columns=names))
         dataset = table.to_pyarrow_dataset()
-        return dataset.schema, lambda names: _of_files(dataset, names)
+
+        def read(names: list[str]) -> Iterator[RecordBatch]:
+            columns = {name: pc.field(name) for name in names}  # a name with a dot in it would be taken for a way
+            for file in dataset.get_fragments():
+                # In its own types: Arrow would convert values to the table's, and one might not fit.
+                held = file.physical_schema
+                types = pa.schema([(held if name in held.names else dataset.schema).field(name) for name in names])
+                yield from file.to_batches(types, columns=columns, batch_size=BATCH_ROWS, batch_readahead=2)
+
+        return dataset.schema, read
 
     shown, about = repr(given), dict[str, Any](hint=_DELTA, expected="a table that deltalake can read")
     if not isinstance(given, str):  # a folder names itself
         shown, about["origin"] = "<Delta table>", f"<Delta table {given.metadata().id}, version {given.version()}>"
         about["table_name"] = unquote(str(given.table_uri).rstrip("/").rpartition("/")[2]) or None
     return Frame(shown, now, hint_of=lambda column: _NOT_TEXT if column.holds is Holds.OTHER else "", **about)
-
-
-def _of_files(dataset: Any, names: list[str]) -> Iterator[RecordBatch]:
-    """The rows of each file, in its own types: Arrow would convert values to the table's, and one might not fit."""
-    columns = {name: pc.field(name) for name in names}  # a name with a dot in it would be taken for a way
-    for fragment in dataset.get_fragments():
-        held = fragment.physical_schema
-        fields = [(held if name in held.names else dataset.schema).field(name) for name in names]
-        yield from fragment.to_batches(pa.schema(fields), columns=columns, batch_size=BATCH_ROWS, batch_readahead=2)
 
 
 def of_iceberg(table: Any) -> Frame:
