@@ -5,9 +5,13 @@ Arrow has no type stubs, so here alone it is imported, as `Any`, when something 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import date
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from typing import Any, cast
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,3 +270,51 @@ def dates_of(stamps: Array) -> Array:
     at = stamps.cast(pa.int64())
     inside = pc.and_(pc.greater_equal(at, low), pc.less(at, high))
     return pc.if_else(inside, stamps, pa.scalar(None, stamps.type)).cast(pa.date32(), safe=False)
+
+
+_READERS: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((object, datetime, np.timedelta64, np.longdouble, np.complexfloating), lambda _: None),
+    **dict.fromkeys((np.bool_, np.number), np.generic.item),
+    **{kind: kind for kind in (bool, Decimal, Fraction)},
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    UUID: UUID.__str__,
+    date: date.isoformat,
+}
+"""What reads Python objects, by the nearest type that they inherit from.
+
+Their own attributes and methods are not trusted (``__class__``, ``__float__``, ``__eq__``, ...): they may do anything,
+and none can make reading fail.
+"""
+
+
+def value_of_object(value: Any) -> str | bool | int | float | None:
+    """A string or a boolean; a whole number of any type; of another number the nearest double. Equal ones are equal.
+
+    Of dates and UUIDs it is the text. All else is None: NaN, numbers beyond all doubles, timestamps, bytes, lists,
+    objects of other types.
+    """
+    kind = cast("type[Any]", type(value))
+    try:
+        known = kind if kind in _READERS else next(base for base in kind.__mro__ if base in _READERS)
+        read = _READERS[known](value)
+        if read is None or type(read) in (str, bool):
+            return read
+        double = float(read)
+        if not isfinite(double):  # writing the digits of a number beyond all doubles may take very long
+            return double if double == read else None
+        whole = int(read)
+        return whole if whole == read else double
+    except Exception:  # noqa: BLE001 - an object that was never initialised, or a decimal that signals, for example
+        return None
+
+
+def text_of_objects(values: Iterable[Any]) -> list[str | None]:
+    """Strings as they are, other values as in a CSV file."""
+    return [value if value is None or type(value) is str else _text(value) for value in values]
+
+
+def _text(value: Any) -> str | None:
+    read = value_of_object(value)
+    return read if read is None or isinstance(read, str) else str(read).lower()

@@ -268,22 +268,17 @@ def _cell(read: Callable[[Any], Any], element: Any) -> Any:
 
 
 def _text(cell: Any) -> str | None:
-    """The text of a cell's value; None for errors, and for what cannot be converted."""
+    """The text of a cell's value, as of a Python object; None for errors, and for what cannot be converted."""
     with suppress(*_UNCONVERTED):
-        value = cell.value
-        if cell.data_type == "e":
-            return None
-        if isinstance(value, bool):
-            return str(value).lower()
-        if isinstance(value, int | float) and value >= 1 and _shows_dates(cell.number_format):
+        value: Any = None if cell.data_type == "e" else cell.value
+        if cell.data_type == "n" and value >= 1 and _shows_dates(cell.number_format):
             with suppress(*_UNCONVERTED):  # there may be no such date
                 found = import_module("openpyxl.utils.datetime").from_excel(value, cell.parent.parent.epoch)
                 # A part of a second may reach the next year.
                 value = (found + timedelta(microseconds=500_000)).replace(microsecond=0)
-        if isinstance(value, int | float):
-            return str(int(value)) if abs(value) < EXACT and value == int(value) else repr(value)
-        is_moment = isinstance(value, datetime)  # some programs write dates as text
-        return value.isoformat(" ", "seconds").removesuffix(" 00:00:00") if is_moment else str(value)
+        if isinstance(value, datetime):  # some programs write dates as text
+            value = value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
+        return arrow.text_of_objects([value])[0]
     return None
 
 

@@ -1,25 +1,16 @@
-"""pandas frames and NumPy arrays, read in chunks by their dtypes. Columns of Python objects are read as text.
-
-Objects are read by their actual type and by the methods of built-in types. Their own attributes and methods are not
-trusted (``__class__``, ``__float__``, ``__eq__``, ...): they may do anything, and none can make reading fail.
-"""
+"""pandas frames and NumPy arrays, read in chunks by their dtypes. Columns of Python objects are read as text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import date, datetime
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from math import isfinite
 from typing import Any, cast
-from uuid import UUID
 
 import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, cuts, no_type, pa, text_array, type_of
+from dpselect.rows.arrow import BATCH_ROWS, Array, RecordBatch, cuts, no_type, pa, text_array, text_of_objects, type_of
 from dpselect.rows.columns import check_names
 from dpselect.rows.frame import Frame, Now
 
@@ -106,47 +97,3 @@ def _hint(name: object, dtype: Any) -> str:
         )
     is_sparse = type(dtype).__name__ == "SparseDtype"
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
-
-
-_READERS: dict[type, Callable[[Any], Any]] = {
-    **dict.fromkeys((object, datetime, np.timedelta64, np.longdouble, np.complexfloating), lambda _: None),
-    **dict.fromkeys((np.bool_, np.number), np.generic.item),
-    **{kind: kind for kind in (bool, Decimal, Fraction)},
-    int: int.__int__,
-    float: float.__float__,
-    str: str.__str__,
-    UUID: UUID.__str__,
-    date: date.isoformat,
-}
-"""What reads objects, by the nearest type that they inherit from."""
-
-
-def value_of_object(value: Any) -> str | bool | int | float | None:
-    """A string or a boolean; a whole number of any type; of another number the nearest double. Equal ones are equal.
-
-    Of dates and UUIDs it is the text. All else is None: NaN, numbers beyond all doubles, timestamps, bytes, lists,
-    objects of other types.
-    """
-    kind = cast("type[Any]", type(value))
-    try:
-        known = kind if kind in _READERS else next(base for base in kind.__mro__ if base in _READERS)
-        read = _READERS[known](value)
-        if read is None or type(read) in (str, bool):
-            return read
-        double = float(read)
-        if not isfinite(double):  # writing the digits of a number beyond all doubles may take very long
-            return double if double == read else None
-        whole = int(read)
-        return whole if whole == read else double
-    except Exception:  # noqa: BLE001 - an object that was never initialised, or a decimal that signals, for example
-        return None
-
-
-def text_of_objects(values: Iterable[Any]) -> list[str | None]:
-    """Strings as they are, other values as in a CSV file."""
-    return [value if value is None or type(value) is str else _text(value) for value in values]
-
-
-def _text(value: Any) -> str | None:
-    read = value_of_object(value)
-    return read if read is None or isinstance(read, str) else str(read).lower()

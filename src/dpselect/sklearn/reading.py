@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from dpselect.checks import members_in_order
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
-from dpselect.rows.arrow import pa, pc
+from dpselect.rows.arrow import pa, pc, value_of_object
 from dpselect.rows.columns import Holds
 from dpselect.rows.frame import single_columns
-from dpselect.rows.pandas_frame import of_numpy_array, value_of_object
+from dpselect.rows.pandas_frame import of_numpy_array
 from dpselect.rows.scan import Source
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
@@ -125,7 +125,7 @@ def doubles(values: Sequence[object]) -> NDArray[np.float64]:
 
 
 def _cells_of_row(row: Any) -> Sequence[object] | None:
-    """The cells of a row, by its actual type; see `dpselect.rows.pandas_frame`."""
+    """The cells of a row, by its actual type; see `dpselect.rows.arrow.value_of_object`."""
     for base in (list, tuple):
         if issubclass(type(row), base):
             return base.__getitem__(row, slice(None))
