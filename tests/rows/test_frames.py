@@ -68,8 +68,7 @@ def test_units_are_read_by_the_rules_for_text(kind: str, tmp_path: Path) -> None
 @pytest.mark.sampled(3)
 @each_frame
 def test_more_rows_than_a_batch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("frame", "pandas_frame"):
-        monkeypatch.setattr(f"dpselect.rows.{module}.BATCH_ROWS", 7)
+    monkeypatch.setattr("dpselect.rows.frame.BATCH_ROWS", 7)
     columns = {"unit": np.arange(100) // 2, "value": [f"v{i % 3}" for i in range(100)]}
     whole = count(framed(kind, columns, tmp_path), ["v0", "v1", "v2"])
     assert sum(whole) == 100

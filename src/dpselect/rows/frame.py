@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpselect.errors import InvalidDataError, Shown, describe, import_extra
 from dpselect.rows import arrow
-from dpselect.rows.arrow import BATCH_ROWS, Advance, Batches, RecordBatch, Skipped, first_of, ignored, pa, pc
+from dpselect.rows.arrow import BATCH_ROWS, Advance, Array, Batches, RecordBatch, Skipped, first_of, ignored, pa, pc
 from dpselect.rows.columns import ASK, Column, Holds, TranslatedErrors, changed, check_names, reading
 from dpselect.rows.scan import Source, quoted
 
@@ -34,6 +38,7 @@ _ICEBERG = (
     " Spark by rewrite_data_files."
 )
 
+Strings = list[str | None]
 Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
 """The present Arrow schema of a table, and what reads some of its columns, by name; others may come with them."""
 
@@ -225,10 +230,92 @@ def of_iceberg(table: Any) -> Frame:
     return Frame("<Iceberg table>", now, size=size, **about)
 
 
+def of_pandas(frame: Any) -> Frame:
+    """The rows of a ``pandas.DataFrame``, whose index is ignored."""
+
+    def now() -> Now:
+        held = frame.copy(deep=False)  # a snapshot
+        names = [*map(str, held.columns)]
+        schema = pa.schema([(name, _way(dtype)[0]) for name, dtype in zip(names, held.dtypes, strict=True)])
+        return schema, lambda asked: _batches({name: held.iloc[:, names.index(name)] for name in asked})
+
+    shown = "<pandas DataFrame>"
+    check_names(list(frame.columns), shown=shown)
+    hints = dict(zip(frame.columns, map(_hint, frame.columns, frame.dtypes), strict=True))
+    return Frame(shown, now, size=len(frame), hint_of=lambda column: hints.get(column.name, ""))
+
+
+def of_numpy_array(values: NDArray[Any]) -> Frame:
+    """A one-dimensional array of numbers, booleans or text as the column ``values``. Masked ones are missing."""
+
+    def now() -> Now:
+        starts = range(0, len(values), BATCH_ROWS)
+        chunks = (from_numpy(values[start : start + BATCH_ROWS]) for start in starts)
+        schema = pa.schema([("values", arrow.type_of(lambda: from_numpy(values[:0])))])
+        return schema, lambda _: (pa.RecordBatch.from_arrays([each], names=["values"]) for each in chunks)
+
+    return Frame("<array>", now, size=len(values))
+
+
+def _batches(asked: Mapping[str, Any]) -> Iterator[RecordBatch]:
+    """The rows of some columns, at most `PIECE_BYTES` characters of Python's strings at a time, or one row."""
+    readers, names = [(series.array, _way(series.dtype)[1]) for series in asked.values()], [*asked]
+    for start in range(0, len(readers[0][0]), BATCH_ROWS):
+        found = [read(array[start : start + BATCH_ROWS]) for array, read in readers]
+        long = [[len(value or "") for value in cast("Strings", each)] for each in found if isinstance(each, list)]
+        for begin, end in arrow.cuts(np.sum(long, axis=0)) if long else [(0, len(found[0]))]:
+            arrays = [_arrow(each[begin:end]) for each in found]
+            yield from pa.table(arrays, names).to_batches()  # some have several chunks
+
+
+def _arrow(values: Array | Strings) -> Array:
+    return arrow.text_array(cast("Strings", values)) if isinstance(values, list) else values
+
+
+def from_numpy(values: NDArray[Any]) -> Array:
+    """The values, with nulls where they are masked."""
+    if values.dtype.kind == "U":
+        return arrow.text_array(cast("Strings", values.tolist()))
+    return pa.array(values.astype(values.dtype.newbyteorder("="), copy=False))
+
+
+def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
+    """The Arrow type of a column of a dtype, and what reads slices of its array; `no_type` where none fits.
+
+    It reads into an Arrow array, or into Python strings, of which too many may be too long.
+    """
+    name = type(dtype).__name__
+    if name == "CategoricalDtype":
+        type_, read = _way(dtype.categories.dtype)
+        every = cache(lambda: pa.table([_arrow(read(dtype.categories.array))], [""]).column(0).combine_chunks())
+        return type_, lambda chunk: pa.DictionaryArray.from_arrays(pa.array(chunk.codes, mask=chunk.codes < 0), every())
+    if dtype.name == "object" or (name == "StringDtype" and dtype.storage == "python"):  # else Arrow's, maybe not UTF-8
+        return pa.large_string(), lambda chunk: arrow.text_of_objects(np.asarray(chunk, object))
+    if name in ("PeriodDtype", "IntervalDtype"):  # numbers and structs in Arrow
+        return pa.duration("ns") if name == "PeriodDtype" else arrow.no_type(), pa.array
+    if isinstance(dtype, cast("Any", np.dtype)):
+        return arrow.type_of(lambda: from_numpy(np.empty(0, dtype))), lambda chunk: from_numpy(np.asarray(chunk))
+    return arrow.type_of(lambda: pa.array(dtype.construct_array_type()._from_sequence([], dtype=dtype))), pa.array
+
+
+def _hint(name: object, dtype: Any) -> str:
+    """How to convert a column whose dtype counts as text or is refused."""
+    cell = f"frame[{name!r}]"
+    is_category = getattr(dtype, "categories", None) is not None
+    if (dtype.categories.dtype if is_category else dtype).name == "object":
+        counts = "It is a category over objects, which count" if is_category else "Its dtype is object, which counts"
+        return (
+            f"{counts} as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
+            f"{cell}.astype('date32[pyarrow]'), for booleans {cell}.astype('boolean')."
+        )
+    is_sparse = type(dtype).__name__ == "SparseDtype"
+    return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
+
+
 _READERS: dict[tuple[str, str], Callable[[Any], Frame]] = {
     ("deltalake", "DeltaTable"): of_delta,
     ("pyiceberg", "Table"): of_iceberg,
-    ("pandas", "DataFrame"): lambda frame: import_module("dpselect.rows.pandas_frame").of_pandas(frame),
+    ("pandas", "DataFrame"): of_pandas,
     **dict.fromkeys((("polars", "DataFrame"), ("polars", "LazyFrame")), of_polars),
     **dict.fromkeys((("_duckdb", "DuckDBPyRelation"), ("duckdb", "DuckDBPyRelation")), of_relation),
     ("ibis", "Table"): of_ibis,

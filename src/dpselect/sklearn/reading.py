@@ -23,8 +23,7 @@ from dpselect.checks import members_in_order
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
 from dpselect.rows.arrow import pa, pc, value_of_object
 from dpselect.rows.columns import Holds
-from dpselect.rows.frame import single_columns
-from dpselect.rows.pandas_frame import of_numpy_array
+from dpselect.rows.frame import of_numpy_array, single_columns
 from dpselect.rows.scan import Source
 from dpselect.summaries import CandidateTotals, PublicBins, PublicCandidates
 
