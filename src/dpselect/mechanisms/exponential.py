@@ -303,10 +303,6 @@ class TopKSet(SelectsSeveral, ScaledMechanism):
 
 
 _BITS = 40  # bits of the largest bound of a weight
-_NEVER = 60.0  # octaves below the best set's weight, for all sets together, beyond which one stretch of ranks is enough
-_CELLS = 20_000
-_SHARE = 1 / 64  # a stretch with a larger share of all weight is divided if its scores are far from each other
-_DIVISIONS = 60
 
 
 class _SetDraw:
@@ -318,15 +314,8 @@ class _SetDraw:
     """
 
     def __init__(self, mechanism: TopKSet, scores: npt.NDArray[Any]) -> None:
-        self._scores, self._rate, self._k = scores, mechanism.rate, mechanism.k
-        self._n, k = scores.size, mechanism.k
+        self._mechanism, self._scores, self._k, self._n = mechanism, scores, mechanism.k, scores.size
         self._ranked = np.sort(scores)[::-1]
-        # Over b: how far each of the first k is above the last of them, and each other one below the best of these.
-        self._above = mechanism.scaled(Gaps.between(self._ranked[:k], self._ranked[k - 1]))
-        self._below = mechanism.scaled(Gaps.between(self._ranked[k], self._ranked[k:]))
-        # How far the best set is above the second.
-        self._lead = 2.0 * float(mechanism.scaled(Gaps.between(self._ranked[k - 1], self._ranked[k : k + 1]))[0])
-        self._slack = 2.0**-16 + self._n * math.log2(self._n + 1) * 2.0**-46  # logarithms of numbers are off by less
 
     def ranks(self) -> IntArray:
         """Members of the set by rank, in any order."""
@@ -349,44 +338,35 @@ class _SetDraw:
     def _bounds(self) -> tuple[FloatArray, IntArray]:
         """Binary logarithms of the weights of all proposals beside that of the best set, or a little more.
 
-        A row for each h from 1 to k; and the edges of the stretches, in ranks.
+        A row for each h from 1 to k; and the edges of the stretches, in ranks. Stretches that have a large share of all
+        weight are divided until their scores are near to each other.
         """
-        k, n = self._k, self._n
-        octaves_below, lead = self._below / math.log(2.0), self._lead / math.log(2.0)
-        octaves_above = self._above / math.log(2.0) + lead
-        reach = min(float(octaves_below[-1]), max(1.0, min(k, n - k) * math.log2(n) + _NEVER - lead))
-        h = np.arange(1, k + 1)
-        width = max(0.5, reach / max(16, min(2048, _CELLS // k)))
-        starts = np.searchsorted(octaves_below, np.arange(width, reach + width, width), side="left")
-        edges = np.unique(np.concatenate([[0], starts, [n - k]])) + k
-        columns = self._columns(h, octaves_above, octaves_below, edges[:-1], edges[1:])
-        for _ in range(_DIVISIONS):
-            spread = octaves_below[edges[1:] - k - 1] - octaves_below[edges[:-1] - k]
-            shares = np.exp2(columns - columns.max()).sum(axis=0)
-            best = np.exp2(min(-float(columns.max()), 1000.0))
-            heavy = np.flatnonzero((spread > 1.0) & (shares > _SHARE * max(float(shares.sum()), best)))
-            middles = (octaves_below[edges[heavy] - k] + octaves_below[edges[heavy + 1] - k - 1]) / 2.0
-            cuts = np.setdiff1d(np.searchsorted(octaves_below, middles, side="right") + k, edges)
-            if not cuts.size:
-                break
-            divided = np.union1d(edges, cuts)
-            # Of the stretches that begin where one began before, all but those that end at a cut are what they were.
-            new = np.flatnonzero(np.isin(divided[:-1], cuts) | np.isin(divided[1:], cuts))
-            columns = columns[:, np.searchsorted(edges, divided[:-1], side="right") - 1]
-            columns[:, new] = self._columns(h, octaves_above, octaves_below, divided[new], divided[new + 1])
-            edges = divided
-        return columns, edges
+        k, n, ranked = self._k, self._n, self._ranked
 
-    def _columns(
-        self, h: IntArray, above: FloatArray, below: FloatArray, before: IntArray, until: IntArray
-    ) -> FloatArray:
-        """For each h and each stretch of ranks ``before + 1`` to ``until``: its sets, at the score of its best rank."""
-        h = h[:, np.newaxis]
-        # Of two bounds the smaller: all sets whose worst rank is at most `until`, and for each rank as many as for it.
-        number = np.minimum(
-            _log2_choose(until - h, self._k - h + 1), _log2_choose(until - h - 1, self._k - h) + np.log2(until - before)
-        )
-        return number - above[h - 1] - below[before - self._k] + self._slack
+        most = min(k, n - k) * math.log2(n) + 1000.0  # so far below the best set all sets together weigh nothing
+
+        def octaves(high: npt.NDArray[Any], low: npt.NDArray[Any]) -> FloatArray:
+            return np.minimum(self._mechanism.scaled(Gaps.between(high, low)) / math.log(2.0), most)
+
+        # How far the best set is above the second, and each of the first k above the last of them.
+        above = 2.0 * octaves(ranked[k - 1], ranked[k : k + 1]) + octaves(ranked[:k], ranked[k - 1])
+        below = octaves(ranked[k], ranked[k:])  # how far each other one is below the best of these
+        slack = 2.0**-16 + n * math.log2(n + 1) * 2.0**-46  # logarithms of numbers are off by less
+        h, edges = np.arange(1, k + 1)[:, np.newaxis], np.array([k, n])
+        while True:
+            before, until = edges[:-1], edges[1:]
+            # The smaller of two: all sets whose worst rank is at most `until`, and for each rank as many as for that.
+            number = np.minimum(
+                _log2_choose(until - h, k - h + 1), _log2_choose(until - h - 1, k - h) + np.log2(until - before)
+            )
+            logs = number - above[:, np.newaxis] - below[before - k] + slack
+            shares = np.exp2(logs - logs.max()).sum(axis=0)
+            total = max(float(shares.sum()), np.exp2(min(-float(logs.max()), 1000.0)))
+            heavy = (below[until - k - 1] - below[before - k] > 1.0) & (4.0 * shares.size * shares > total)
+            if not heavy.any():
+                return logs, edges
+            middles = (below[before - k] + below[until - k - 1])[heavy] / 2.0
+            edges = np.union1d(edges, np.searchsorted(below, middles, side="right") + k)
 
     def number(self, h: int, first: int, last: int) -> int:
         """Sets without h, with all ranks before it, and with a worst rank from `first` to `last`."""
@@ -406,7 +386,7 @@ class _SetDraw:
         """How far a set is below the best one, over b."""
         ranked, k = self._ranked, self._k
         best_out, last, next_one, worst = (Fraction(ranked[rank - 1].item()) for rank in (h, k, k + 1, t))
-        return ((last - next_one) - (worst - best_out)) * self._rate
+        return ((last - next_one) - (worst - best_out)) * self._mechanism.rate
 
     def places(self, ranks: IntArray) -> IntArray:
         """The candidates with these ranks, in the order of the scores."""
