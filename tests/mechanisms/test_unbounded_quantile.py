@@ -121,6 +121,10 @@ def test_what_lies_outside_counts_as_the_ends() -> None:
     assert made(level=0.5, epsilon=1e6).draw(np.arange(101)) == 50.0
 
 
+def test_an_error_bound_in_ranks() -> None:
+    assert round(made(level=1, epsilon=1.0).error_bound()) == 24
+
+
 @pytest.mark.slow
 def test_an_error_bound_that_holds() -> None:
     rng = np.random.default_rng(5)

@@ -162,7 +162,7 @@ def test_the_cost_is_the_same() -> None:
 def test_they_are_values() -> None:
     assert made() == made(list(WEIGHTS))
     assert made() != made([2, 1, 40, Fraction(1, 10), 3.5, 1])
-    assert made([0.5, 1]) == made(np.array([0.5, 1.0]))
+    assert made([0.5, 1]) == made(np.array([0.5, 1.0])) == made([Fraction(1, 2), 1])
     assert hash(made()) == hash(made())
     assert pickle.loads(pickle.dumps(made([1, 2]))) == made([1, 2])
     assert repr(CandidateWeights.of([1, 2])) == "<2 weights>"

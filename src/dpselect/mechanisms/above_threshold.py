@@ -299,9 +299,6 @@ class UnboundedQuantileMechanism(MechanismValue):
         Each value counts as the first candidate that is not below it, or as the last. It may be published.
 
         Proof: ``proofs/unbounded_quantiles.md``, claim 5.
-
-        >>> round(UnboundedQuantileMechanism(epsilon=1.0, level=1, step=1).error_bound())
-        24
         """
         allowed = 1.0 - checks.probability(confidence, "confidence")
         fall, noise_fall = 1.0 / self.threshold_scale, 1.0 / self.noise_scale

@@ -340,9 +340,6 @@ def unknown_noise(
         k: the largest number of values.
 
     Proof: ``proofs/unknown_candidates.md``, ``proofs/stop_candidate.md``: each is private, so the rule cannot be wrong.
-
-    >>> unknown_noise(10, epsilon=1.0, delta=1e-6, max_values_per_unit=10).needed
-    {'geometric': 156, 'gaussian': 81, 'stop': 114}
     """
     k = positive_count(k, "k", at_most=MOST_ANSWERS)
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
@@ -362,9 +359,6 @@ def naming_noise(
     values of a unit on `GaussianThresholdCounts`.
 
     Proof: ``proofs/partition_selection.md`` and ``proofs/unknown_candidates.md``; both are private.
-
-    >>> naming_noise(epsilon=1.0, delta=1e-6).needed
-    {'partition': 14, 'gaussian': 25}
     """
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "max_values_per_unit": max_values_per_unit}
     price["neighbours"] = neighbours
