@@ -290,7 +290,7 @@ class TopKSet(SelectsSeveral, ScaledMechanism):
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         draw = _SetDraw(self, finite_scores(scores))
-        return draw.places(draw.ranks()).tolist()
+        return np.sort(draw.best_first[draw.ranks() - 1]).tolist()
 
     def _check_count(self, n: int) -> None:
         if self.k >= n:
@@ -302,7 +302,7 @@ _BITS = 40  # bits of the largest bound of a weight
 
 
 class _SetDraw:
-    r"""One draw of a set; ranks count from 1 as on the proof page, and equal scores are ranked by their place.
+    r"""One draw of a set; ranks count from 1 as on the proof page, those of equal scores in any order.
 
     In order of the scores, u depends on two ranks only: h, the best left out, and t, the worst member;
     :math:`\binom{t-h-1}{k-h}` sets share them. So a draw proposes a pair of h and a stretch of ranks t by a whole bound
@@ -310,8 +310,9 @@ class _SetDraw:
     """
 
     def __init__(self, mechanism: TopKSet, scores: npt.NDArray[Any]) -> None:
-        self._mechanism, self._scores, self._k, self._n = mechanism, scores, mechanism.k, scores.size
-        self._ranked = np.sort(scores)[::-1]
+        self._mechanism, self._k, self._n = mechanism, mechanism.k, scores.size
+        self.best_first = np.argsort(scores)[::-1]
+        self._ranked = scores[self.best_first]
 
     def ranks(self) -> IntArray:
         """Members of the set by rank, in any order."""
@@ -383,15 +384,6 @@ class _SetDraw:
         ranked, k = self._ranked, self._k
         best_out, last, next_one, worst = (Fraction(ranked[rank - 1].item()) for rank in (h, k, k + 1, t))
         return ((last - next_one) - (worst - best_out)) * self._mechanism.rate
-
-    def places(self, ranks: IntArray) -> IntArray:
-        """The candidates with these ranks, in the order of the scores."""
-        worst = self._ranked[ranks.max() - 1]
-        above = np.flatnonzero(self._scores > worst)
-        # Sorted from behind, and turned round: so equal scores stay in order of their places.
-        best_first = above[::-1][np.argsort(self._scores[above][::-1], kind="stable")][::-1]
-        best_first = np.concatenate([best_first, np.flatnonzero(self._scores == worst)])
-        return np.sort(best_first[ranks - 1])
 
 
 def _log2_choose(n: IntArray, k: IntArray) -> FloatArray:
