@@ -220,11 +220,9 @@ class BestOfRuns(MechanismValue):
         runs = self._count.draw(at_most=self.cap)
         if runs is None:
             return None
-        best: BestRun[Configuration] | None = None
-        for _ in range(runs):
-            found = _outcome(run, cast(Configuration, configuration_of(uniform_below(count))))
-            best = found if best is None else max(best, found, key=_rank)  # of equal ones the first
-        return best
+        outcomes = (_outcome(run, cast(Configuration, configuration_of(uniform_below(count)))) for _ in range(runs))
+        # One that failed is the worst, then one whose score is not a number; of equal ones the first is kept.
+        return max(outcomes, key=lambda each: (not each.failed, not math.isnan(each.score), each.score))
 
     def __str__(self) -> str:
         law = self.law.replace("_", " ")
@@ -330,12 +328,6 @@ def _outcome(
         raise
     except BaseException:  # noqa: BLE001 - SystemExit is one, and has a text too
         return BestRun(score=math.nan, output=None, configuration=configuration, failed=True)
-
-
-def _rank(found: BestRun[Any]) -> tuple[int, float]:
-    if found.failed:
-        return 0, 0.0
-    return (1, 0.0) if math.isnan(found.score) else (2, found.score)
 
 
 _UP = 1.0 + 2.0**-46
