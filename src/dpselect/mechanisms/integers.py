@@ -286,14 +286,10 @@ class RandomizedResponse(MechanismValue):
 def _checked_bits(bits: ScoresLike, name: str) -> npt.NDArray[np.bool_]:
     """`bits` as contiguous booleans."""
     vector = to_numpy(bits)
-    if vector is None or vector.ndim != 1 or has_masked(vector) or (vector.size and vector.dtype.kind not in "biu"):
-        got = type(bits).__name__ if vector is None else f"{type(bits).__name__} of {vector.dtype.type.__name__}"
-    elif vector.dtype.kind in "iu" and vector.size and (vector.min() < 0 or vector.max() > 1):
-        got = "other integers among them"
-    elif vector.dtype == np.bool_:
+    if vector is not None and vector.ndim == 1 and not has_masked(vector):
         # The core does not take bytes other than 0 and 1 for booleans; a view of other memory may have some.
-        return np.not_equal(np.ascontiguousarray(vector).view(np.uint8), 0)
-    else:
-        return np.ascontiguousarray(vector, dtype=np.bool_)
+        whole = vector.view(np.uint8) != 0 if vector.dtype == np.bool_ else vector
+        if not whole.size or (whole.dtype.kind in "biu" and whole.min() >= 0 and whole.max() <= 1):
+            return np.ascontiguousarray(whole, dtype=np.bool_)
     expected = "a one-dimensional array of booleans, or of integers that are 0 or 1"
-    raise InvalidDataError(name, Shown(f"<{got}>"), expected)
+    raise InvalidDataError(name, Shown(f"<{type(bits).__name__}>"), expected)
