@@ -39,13 +39,12 @@ class CumulativeCounts:
 
     def least_distance(self) -> int:
         """No sample is nearer: with less radius, some gate is shut."""
-        over, under = self.k * self.before, self.k * self.through
-        # Convex in the count, with the least value on one side of where both terms meet.
-        count = np.minimum((over + under) // (2 * self.n), self.k)
-        count[0], count[-1] = 0, self.k
-        reached = np.stack([count, np.minimum(count + 1, self.k)]) * self.n
-        distances = np.maximum(reached - over, under - reached)
-        return max(int(distances[0, [0, -1]].max()), int(distances.min(axis=0)[1:-1].max(initial=0)))
+
+        def is_open(radius: int) -> bool:
+            _, low, high = self.gates(radius)
+            return bool((low <= high).all())
+
+        return bisect_left(range(self.n * self.k), True, key=is_open)
 
     def gates(self, radius: int) -> tuple[IntArray, IntArray, IntArray]:
         """The boundaries that say all about who is within a radius, and the least and the most points before each."""
@@ -104,12 +103,8 @@ class _Lengths(ABC):
     def length(self, start: int, end: int) -> Fraction:
         """Of a group."""
 
-    def log_length(self, start: int, end: int) -> float:
-        """The binary logarithm of a group's length, up to rounding."""
-        return log2(self.length(start, end))
-
     def logs(self, start: int, end: int, most: int) -> FloatArray:
-        return self.log_length(start, end) * self._counts[: most + 1] - self._log_factorials[: most + 1]
+        return log2(self.length(start, end)) * self._counts[: most + 1] - self._log_factorials[: most + 1]
 
     def weight(self, start: int, end: int, count: int) -> tuple[int, int]:
         above, below = self.length(start, end).as_integer_ratio()
@@ -146,11 +141,6 @@ class Positions(_Lengths):
 
     def length(self, start: int, end: int) -> Fraction:
         return Fraction(float(self._positions[end])) - Fraction(float(self._positions[start]))
-
-    def log_length(self, start: int, end: int) -> float:
-        low, high = float(self._positions[start]), float(self._positions[end])
-        length = high - low  # right up to rounding, and never 0 between two doubles
-        return math.log2(length) if length < math.inf else math.log2(high / 2.0 - low / 2.0) + 1.0
 
     def place(self, start: int, end: int, count: int) -> tuple[IntArray, FloatArray]:
         points = np.sort([self._sampler.draw(self._positions[[start, end]], np.zeros(1)) for _ in range(count)])
