@@ -28,7 +28,6 @@ _MOST_PRICES = 1_000_000  # a longer list describes a range
 _MOST_UNITS = 2**40  # so revenues 2^63 units apart are millions of highest prices apart
 _LARGEST = 2**63 - 1
 _ACCEPTED = "finite numbers > 0"
-_TOO_FINE = "prices of at most 2^40 times their largest common unit", "Round them, to cents say: round(price, 2)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,17 +175,13 @@ def _positive(member: object, prices: object) -> int | Fraction:
 
 
 def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[IntArray, Fraction]:
-    denominator = 1
-    for part in {number.denominator for number in exact}:
-        denominator = math.lcm(denominator, part)
-        if denominator.bit_length() > 2200:  # any double is more than `_MOST_UNITS` of a unit this small
-            raise _refusal(prices, *_TOO_FINE)
+    denominator = math.lcm(*{number.denominator for number in exact})
     numerators = [number.numerator * (denominator // number.denominator) for number in exact]
     divisor = math.gcd(*numerators)
     if max(numerators) // divisor > _MOST_UNITS:
-        raise _refusal(prices, *_TOO_FINE)
-    multiples = np.array([numerator // divisor for numerator in numerators], np.int64)
-    return multiples, Fraction(divisor, denominator)
+        hint = "Round them, to cents say: round(price, 2)."
+        raise _refusal(prices, "prices of at most 2^40 times their largest common unit", hint)
+    return np.array([number // divisor for number in numerators], np.int64), Fraction(divisor, denominator)
 
 
 def _refusal(prices: object, expected: str, hint: str = "") -> InvalidCandidatesError:
