@@ -175,16 +175,6 @@ class GeometricMechanism(WholeNoise, HasScale):
         chances = np.where(offsets == upper, self._noise_up_to(-upper), chances)
         return np.where((offsets < lower) | (offsets > upper), 0.0, chances)
 
-    def cdf(self, value: int, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a release not above each of `points`. For planning: it depends on the data."""
-        whole = whole_value(value)
-        offsets = offsets_from(whole, points)
-        chances = self._noise_up_to(offsets)
-        if self.bounds is None:
-            return chances
-        lower, upper = (float(bound - whole) for bound in self.bounds)
-        return np.where(offsets < lower, 0.0, np.where(offsets >= upper, 1.0, chances))
-
     def error_bound(self, confidence: float = 0.99, *, size: int = 1) -> int:
         bound = WholeNoise.error_bound(self, confidence, size=size)
         return bound if self.bounds is None else min(bound, self.bounds[1] - self.bounds[0])
