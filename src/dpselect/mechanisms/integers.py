@@ -43,8 +43,15 @@ class IntegerCeiling:
     height: Number = 0
     lower: int | None = None
     upper: int | None = None
+    falls: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
+    """`fall` on the left and on the right, exactly."""
 
     def __post_init__(self) -> None:
+        expected = "a finite number >= 0, or two: (left, right)"
+        pair = self.fall if isinstance(self.fall, tuple | list) else (self.fall, self.fall)
+        if len(pair) != 2:
+            raise InvalidParameterError("fall", Shown(f"<{len(pair)} of them>"), expected)
+        object.__setattr__(self, "falls", tuple(exact_number(each, "fall", expected=expected) for each in pair))
         object.__setattr__(self, "center", whole_number(self.center, "center"))  # NumPy's would wrap around
         for name, end in (("lower", self.lower), ("upper", self.upper)):
             if end is not None:
@@ -58,16 +65,6 @@ class IntegerCeiling:
             if fall == 0 and reach is None:
                 hint = f"The {side} side is unbounded, so weights under a flat ceiling have no finite sum. Bound it."
                 raise InvalidParameterError("fall", 0, "a number > 0 on an unbounded side", hint)
-
-    @property
-    def falls(self) -> tuple[Fraction, Fraction]:
-        """`fall` on the left and on the right, exactly."""
-        expected = "a finite number >= 0, or two: (left, right)"
-        pair = self.fall if isinstance(self.fall, tuple | list) else (self.fall, self.fall)
-        if len(pair) != 2:
-            raise InvalidParameterError("fall", Shown(f"<{len(pair)} of them>"), expected)
-        left, right = (exact_number(each, "fall", expected=expected) for each in pair)
-        return left, right
 
     def at(self, point: int) -> Fraction:
         """The ceiling at `point`, exactly."""
