@@ -47,7 +47,12 @@ class Grid:
     @property
     def upper(self) -> Fraction:
         """The last point."""
-        return self.lower + (self.count - 1) * self.step
+        return self.lower + self.width
+
+    @property
+    def width(self) -> Fraction:
+        """The distance between the first point and the last."""
+        return (self.count - 1) * self.step
 
     def point(self, position: int) -> float:
         """The double nearest to the point at `position`, counted from 0."""

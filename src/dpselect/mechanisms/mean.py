@@ -49,17 +49,12 @@ class LaplaceMechanism(HasScale):
     sensitivity: float
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     bounds: tuple[float | Fraction, float | Fraction] | None = None
+    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         MechanismValue.__post_init__(self)
-        if self.bounds is not None:
-            lower, upper = finite_bounds(self.bounds)
-            self._set(bounds=(float(lower), float(upper)))
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        lower, upper = self.bounds or (-math.inf, math.inf)
-        return float(lower), float(upper)
+        ends = None if self.bounds is None else tuple(map(float, finite_bounds(self.bounds)))
+        self._set(bounds=ends, _ends=ends or (-math.inf, math.inf))
 
     def draw(self, value: float | Fraction) -> float:
         """A finite number plus noise, rounded once to the nearest finite double, at the cost of `epsilon`.
@@ -131,7 +126,7 @@ class MeanMechanism(MechanismValue):
 
     def scale_for(self, n: int) -> float:
         """The scale b for n values, in the unit of the score."""
-        widths = self._width if self.score == "absolute" else 2 * self._width**2
+        widths = self._grid.width if self.score == "absolute" else 2 * self._grid.width**2
         return scale_of(self.epsilon, fraction_up(widths / positive_count(n, "n")), factor=1)
 
     def error_bound(self, n: int, *, confidence: float = 0.99) -> float:
@@ -150,7 +145,9 @@ class MeanMechanism(MechanismValue):
             )
         noise = -math.log1p(-probability(confidence, "confidence")) * self.scale_for(n)
         # What is released is rounded once, to the nearest double.
-        return min(noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), fraction_up(self._width))
+        return min(
+            noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), fraction_up(self._grid.width)
+        )
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the mean of `values`, at least one, rounded once to the nearest double, at the cost of `epsilon`."""
@@ -161,29 +158,27 @@ class MeanMechanism(MechanismValue):
         sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), 2)
         below = math.lcm(*(each.denominator for each in (mean, *self._ends)))
         at, lower, upper = (native_whole(int(each * below), signed=True) for each in (mean, *self._ends))
-        return sampler.draw_peak(at, lower, upper, native_whole(int(self._width * below)), native_whole(below), True)
+        return sampler.draw_peak(
+            at, lower, upper, native_whole(int(self._grid.width * below)), native_whole(below), True
+        )
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the values were these. For planning."""
         mean, count = self._mean(values)
         if self.score == "absolute":
             return self._laplace(count).cdf(mean, points)
-        shares = (plain_points(points) / 2.0 - float(self._grid.lower) / 2.0) / float(self._width / 2)
-        at_mean = float((mean - self._grid.lower) / self._width)
+        shares = (plain_points(points) / 2.0 - float(self._grid.lower) / 2.0) / float(self._grid.width / 2)
+        at_mean = float((mean - self._grid.lower) / self._grid.width)
         normal = ConcaveMechanism(epsilon=self.epsilon, sensitivity=1.0 / count)
         return normal.law([0.0, 1.0], [2.0 * at_mean, 2.0 * at_mean - 2.0]).cdf(shares)
 
     def _laplace(self, n: int) -> LaplaceMechanism:
-        most = positive_sensitivity(self._width / n)
+        most = positive_sensitivity(self._grid.width / n)
         return LaplaceMechanism(epsilon=self.epsilon, sensitivity=most, bounds=self._ends)
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:
         return self._grid.lower, self._grid.upper
-
-    @property
-    def _width(self) -> Fraction:
-        return self._grid.upper - self._grid.lower
 
     def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
         """The exact mean of the values' grid points, and over how many."""

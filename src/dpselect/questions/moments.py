@@ -66,7 +66,7 @@ class Moment(NumbersQuestion):
         """What adds noise to each of the sums, at one cost for all."""
         grid, degree = self.grid, self.degree
         far = _FARTHEST[degree]
-        if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
+        if max(abs(grid.lower), abs(grid.upper)) > far or grid.width < 1 / far:
             got, most = Shown(f"({float(grid.lower)!r}, {float(grid.upper)!r})"), f"{float(far):g}"
             expected = f"bounds from -{most} to {most}, at least {1.0 / float(far):g} apart"
             raise InvalidParameterError("bounds", got, expected, "Tight bounds also need less noise.")
@@ -80,11 +80,6 @@ class Moment(NumbersQuestion):
     def whole(self) -> int:
         """What one unit's shares add up to."""
         return (self.grid.count - 1) ** self.degree
-
-    @property
-    def width(self) -> Fraction:
-        """The distance between the bounds."""
-        return self.grid.upper - self.grid.lower
 
     def exact(self, values: NDArray[float64]) -> list[int]:
         """The sums of the units' shares, in whole numbers; private."""
@@ -124,7 +119,7 @@ class Moment(NumbersQuestion):
             "proofs/moments.md",
             "proofs/geometric_mechanism.md",
             candidates=self.domain.description(),
-            error_bound=fraction_up(Fraction(within) * self.width**self.degree / self.whole),
+            error_bound=fraction_up(Fraction(within) * self.grid.width**self.degree / self.whole),
             arguments={"max_rows_per_unit": 1},
             usable=records.NoisyUnits(within=units_within),
         )
@@ -199,7 +194,7 @@ class Mean(Moment, name="mean"):
     def moment(self, noisy: list[int]) -> float:
         """The mean, within the bounds; their midpoint if there seem to be no units."""
         share = min(max(Fraction(noisy[1], sum(noisy)), 0), 1) if sum(noisy) > 0 else Fraction(1, 2)
-        return float(self.grid.lower + self.width * share)
+        return float(self.grid.lower + self.grid.width * share)
 
 
 class Variance(Moment, name="variance"):
@@ -232,9 +227,9 @@ class Variance(Moment, name="variance"):
         """The variance, at most a quarter of the squared width; half of that if there is no unit."""
         total, most = sum(noisy), Fraction(1, 4)
         if total <= 0:
-            return float(self.width**2 * most / 2)
+            return float(self.grid.width**2 * most / 2)
         mean, square = Fraction(noisy[1] + 2 * noisy[2], 2 * total), Fraction(noisy[2], total)
-        return float(self.width**2 * min(max(square - mean**2, 0), most))
+        return float(self.grid.width**2 * min(max(square - mean**2, 0), most))
 
 
 class Std(Variance, name="std"):
