@@ -35,8 +35,8 @@ from dpselect.summaries import (
     NameCounts,
     NamesOf,
     PublicCandidates,
-    PublicCondition,
     TotalsOf,
+    UnitsOf,
     UnitValues,
     ValuesIn,
 )
@@ -203,7 +203,7 @@ class ModelRows(Rows):
                 return self._total(scan, asked)
             case ValuesIn() as scan:
                 return self._gather(scan, asked)
-            case PublicCondition() as scan:
+            case UnitsOf() as scan:
                 return self._units(scan, asked)
             case NamesOf() as scan:
                 return self._names(scan, asked)
@@ -241,11 +241,17 @@ class ModelRows(Rows):
             for part in found
         ]
 
-    def _units(self, scan: PublicCondition, asked: Lookup) -> list[int]:
-        matched = None if scan.candidates is None else (asked.column.name, _listed(scan.candidates))
-        number, about = asked.number, dict[str, Any](matched=matched, between=scan.between)
+    def _units(self, scan: UnitsOf, asked: Lookup) -> list[int]:
+        used, number = scan.scan, asked.number
+        if isinstance(used, NamesOf):  # each unit counts for one
+            return [int(each.counts.sum()) for each in self._names(used, asked)]
+        matched = None
+        if isinstance(used, CountsOf | TotalsOf) and used.candidates is not None:
+            matched = asked.column.name, _listed(used.candidates)
+        about = dict[str, Any](matched=matched, between=None if scan.between == (None, None) else scan.between)
         about["number"] = None if number is None else number.name
-        rows = self.rows if number is None else _as_numbers(self.rows, number, is_date=scan.is_date)
+        is_date = isinstance(used, ValuesIn) and used.domain.dated
+        rows = self.rows if number is None else _as_numbers(self.rows, number, is_date=is_date)
         return model.usable_units(rows, asked.unit.name, **about, **_groups(asked))
 
     def _names(self, scan: NamesOf, asked: Lookup) -> list[NameCounts]:

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,10 +23,10 @@ from dpselect.summaries import (
     NamesOf,
     PublicCandidates,
     PublicClip,
-    PublicCondition,
     PublicDomain,
     PublicGroups,
     TotalsOf,
+    UnitsOf,
     ValuesIn,
 )
 
@@ -36,7 +36,7 @@ Groups = tuple[str | list[str], Any, int]
 
 NAMES = ("unit", "value", "part", "amount")
 EVERYTHING = (-1e18, 1e18)
-SCANS = {"count": CountsOf, "total": TotalsOf, "gather": ValuesIn, "names": NamesOf, "units": PublicCondition}
+SCANS = {"count": CountsOf, "total": TotalsOf, "gather": ValuesIn, "names": NamesOf, "units": UnitsOf}
 
 
 class Opened:
@@ -175,7 +175,13 @@ class Opened:
     ) -> list[int]:
         """How many units have a row with a candidate, with a number, or with both in one row."""
         column, candidates = (None, None) if matched is None else matched
-        needed: dict[str, Any] = {"column": column, "candidates": candidates, "number": number, "between": between}
+        needed: dict[str, Any] = {"column": column, "number": number, "between": between}
+        if column is not None:
+            listed = cast("PublicCandidates", self._listed(self.column(column), candidates).listed)
+            clip = PublicClip(number or "", Fraction(1), 0, 0)
+            needed["scan"] = CountsOf(listed) if number is None else TotalsOf(clip, listed)
+        elif number is not None and between is None:
+            needed["between"] = None, None
         return self.found([self.asked("units", unit=unit, groups=groups, **needed)])[0]
 
     def where(self, conditions: Sequence[tuple[str, Any]]) -> Opened:

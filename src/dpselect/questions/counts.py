@@ -96,7 +96,7 @@ class Count(NoisyCounts, name="count"):
         return replace(self, candidates=listed_values(self.candidates))
 
     @property
-    def scan(self) -> summaries.PublicCondition:
+    def scan(self) -> summaries.UnitsOf:
         """What a row needs: one of some values, a number between two bounds, or nothing."""
         listed, between = cast("summaries.PublicCandidates | None", self.candidates), self.between
         if listed is not None and between is not None:
@@ -110,7 +110,7 @@ class Count(NoisyCounts, name="count"):
             got, hint = Shown(f"<{len(listed):,} {listed.kind}>"), "The certificate names each of them."
             raise InvalidParameterError("candidates", got, f"at most {MOST_VALUES:,}", hint)
         ends = None if between is None else whole_or_double_bounds(between, "between")
-        return summaries.PublicCondition(candidates=listed, is_number=ends is not None, between=ends)
+        return summaries.UnitsOf(None if listed is None else summaries.CountsOf(listed), ends)
 
     @cached_property
     def mechanism(self) -> mechanisms.GeometricMechanism:

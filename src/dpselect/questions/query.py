@@ -23,7 +23,7 @@ from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question, units_noise
 from dpselect.questions.records import CONFIDENCE, Drawn, NoisyUnits, Planned, Words
-from dpselect.summaries import CountsOf, PublicCandidates, PublicCondition, PublicGroups, Scan, TotalsOf, ValuesIn
+from dpselect.summaries import CountsOf, PublicCandidates, PublicGroups, Scan, UnitsOf
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of
 
@@ -152,8 +152,8 @@ class Query:
         found: list[Scan] = [self.alone.scan]
         if self.counting is not None and not isinstance(found[0], CountsOf):
             found.append(cast("ListQuestion", self.alone).counts)
-        if self.usable is not None and (units := _usable_units(found[0])) is not None:
-            found.append(units)
+        if self.usable is not None:  # of a count between two ends any number
+            found.append(UnitsOf(between=(None, None)) if isinstance(found[0], UnitsOf) else UnitsOf(found[0]))
         return found
 
     def released(self, found: Sequence[list[Any]], /) -> Drawn:
@@ -173,8 +173,7 @@ class Query:
             exact = [of.totals[place] for each, of in zip(drawn, counts, strict=True) for place in each.places]
             counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
         if self.usable is not None:
-            units = [each.units for each in parts] if _usable_units(self.alone.scan) is None else found[-1]
-            usable = self.usable.draw_many(np.array(units, np.int64)).tolist()
+            usable = self.usable.draw_many(np.array(found[-1], np.int64)).tolist()
         answers: list[Any] = [each.answer for each in drawn]
         answer = answers[0] if self.groups is None else dict(zip(self.undrawn, answers, strict=True))
         return Drawn(answer, usable, counted)
@@ -235,23 +234,6 @@ class Query:
             where=[*map(_condition, cast("list[Any]", where or []))],
             usable_epsilon=usable,
         )
-
-
-def _usable_units(scan: Scan) -> PublicCondition | None:
-    """The units that a question with this scan could use; None: as many as its summary says."""
-    match scan:
-        case CountsOf(candidates):
-            return PublicCondition(candidates=candidates)
-        case TotalsOf(clip, None):
-            return PublicCondition(is_number=True)
-        case TotalsOf(clip, candidates):  # both in the same row
-            return PublicCondition(candidates=candidates, summed=clip.column)
-        case ValuesIn(domain, most) if most > 1:
-            return PublicCondition(is_number=not domain.dated, is_date=domain.dated)
-        case PublicCondition():
-            return PublicCondition(is_number=True)
-        case _:
-            return None
 
 
 def _condition(held: Any) -> Words:

@@ -20,7 +20,7 @@ from dpselect import summaries
 from dpselect.formats import Format
 from dpselect.rows.columns import Column, Progress
 from dpselect.rows.row_rules import Amount, Dialect, Name, Number, RowValue, Unit, Value, Within, rule, unit_rule
-from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicCondition, Scan, TotalsOf, ValuesIn
+from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, Scan, TotalsOf, ValuesIn
 
 Found = Mapping[str, Any]  # the columns of a result as NumPy arrays; ``what`` of names as an Arrow array
 Cells = Mapping[str, Sequence[str]]  # the names of columns that each value of a row is read from, by its name
@@ -190,10 +190,12 @@ def statement_of(asked: Lookup) -> Statement:
         case CountsOf(candidates, most):
             number, summary = len(candidates.values), totals
             most = None if most is None or most >= number else most
-        case PublicCondition(_, _, is_date, between):
-            keys, summary = [name for name in keys if name == "part"], units
-            if (column := asked.number) is not None:
-                reads["number"] = (Number(column, is_date) if between is None else Within(column, *between),)
+        case summaries.UnitsOf(used, between):
+            summary = units
+            if used is not None:
+                reads = {**statement_of(replace(asked, scan=used)).reads}
+            elif between is not None and (column := asked.number) is not None:
+                reads["number"] = (Number(column) if between == (None, None) else Within(column, *between),)
         case summaries.NamesOf(kind, most):
             reads["what"], keys, summary = (Name(asked.column, kind),), [*keys, "what"], names
         case TotalsOf(clip):

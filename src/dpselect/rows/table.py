@@ -20,7 +20,7 @@ from dpselect.rows.columns import Column, Holds, cut_off
 from dpselect.rows.row_rules import Condition, Value, Within
 from dpselect.rows.scan import compared
 from dpselect.rows.statements import Engine, Lookup, batched, filtered, statement_of
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicGroups, Scan
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups, Scan
 from dpselect.summaries.scans import MOST_VALUES, ends_of
 
 
@@ -148,9 +148,10 @@ class Rows:
             case summaries.ValuesIn(domain):
                 number, is_date = about, domain.dated
                 near = [domain.lower] if domain.is_open else [domain.lower, domain.upper]
-            case summaries.PublicCondition(listed, is_number, is_date, _, summed):
-                number = about if is_number or is_date else None
-                name, number = ("column", number) if summed is None else ("sum", self.check(summed, argument="sum"))
+            case summaries.UnitsOf(used) if used is not None:  # which is checked, and counted in groups, alike
+                return replace(self.lookup(column, used, groups), scan=scan)
+            case summaries.UnitsOf(_, between):
+                number = None if between is None else about
             case summaries.NamesOf(kind):
                 columns.check_match(about, kind, argument="kind")
         if listed is not None:
@@ -162,7 +163,7 @@ class Rows:
             columns.check_near(number, *near, argument=name)
         if groups is None:
             return Lookup(scan, unit, about, number)
-        groups.check_size(1 if listed is None or isinstance(scan, PublicCondition) else len(listed))
+        groups.check_size(1 if listed is None else len(listed))
         named = [self.check(name, argument="by") for name in groups.columns]
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.

@@ -22,14 +22,25 @@ from dpselect.questions.wording import scope
 from dpselect.rows.arrow import Array, pc
 from dpselect.rows.columns import LINE
 from dpselect.rows.duckdb import Connection, DuckDB, Embedded, answer, candidate_table
-from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Value, Within, rule
+from dpselect.rows.row_rules import (
+    BLANKS,
+    MISSING,
+    NO_BREAK_BLANKS,
+    PATTERNS,
+    Amount,
+    Number,
+    RowValue,
+    Value,
+    Within,
+    rule,
+)
 from dpselect.rows.scan import Cell, Scan, literal
 from dpselect.rows.statements import filtered, is_interval, statement_of
 from dpselect.rows.table import checked_progress
 from dpselect.session.advice import LONGEST, SHOWN, TEXTS, Written, advised, as_options, short
 from dpselect.session.asking import Asking, groups_of, rows_of
 from dpselect.session.dataset import Dataset
-from dpselect.summaries import CandidateKind, PublicCandidates, PublicCondition, PublicDomain
+from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, PublicClip, PublicDomain, TotalsOf, UnitsOf
 from dpselect.summaries.domain import are_dates, public_dates
 
 WARNING = (
@@ -191,7 +202,9 @@ def check(
     if not isinstance(engine, Embedded):
         hint = "Check some rows in a frame, such as frame.limit(1_000_000).toPandas()."
         raise InvalidDataError("source", Shown(rows.shown), "rows that are in files or in this process", hint)
-    needed = PublicCondition(candidates=listed, is_number=listed is None, between=within, summed=sum)
+    needed = UnitsOf(between=within or (None, None)) if listed is None else UnitsOf(CountsOf(listed))
+    if sum is not None and listed is not None:  # whatever the clip is, of a number
+        needed = UnitsOf(TotalsOf(PublicClip(sum, Fraction(1), 0, 0), listed))
     asked = filtered(statement_of(rows.lookup(column, needed, groups)), rows.conditions)
     sides = zip("<>", ("below the lower", "above the upper"), map(float, ends), strict=False)
     beyond = {f"are {side} {said}.": f"{sign} {end!r}" for sign, side, end in sides}
@@ -254,13 +267,13 @@ class _Look:
         self._lists = {name: value.listed for name, value in reads.items() if isinstance(value, Value)}
         self._reasons = dict[str, list[str]]()
         self._read = {name: value.column for name, value in reads.items()}
-        self.columns = {name: self._read[name] for name in ("what", "number", "part") if name in self._read}
+        self.columns = {name: self._read[name] for name in ("what", "number", "added", "part") if name in self._read}
         kinds = {name: each.kind for name, each in self._lists.items()}
         self._kinds = {**dict.fromkeys(self._read, CandidateKind.NUMBER), **kinds}
         self._unit, met, shown, kept = printable(self._read["who"].shown), ["true"], ["nth"], list[str]()
         for name, value in reads.items():
             listed, is_text = self._lists.get(name), value.column.holds in TEXTS
-            read = f"({rule(Number(value.column) if isinstance(value, Within) else value, name, DuckDB())})"
+            read = f"({rule(Number(value.column) if isinstance(value, Within | Amount) else value, name, DuckDB())})"
             counts = f"({rule(value, name, DuckDB())}) IS NOT NULL"
             if listed is not None:
                 interval = is_interval(listed) and f"BETWEEN {listed.values[0]} AND {listed.values[-1]}"

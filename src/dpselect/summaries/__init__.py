@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from dpselect.summaries.scans import CountsOf as CountsOf
     from dpselect.summaries.scans import NameCounts as NameCounts
     from dpselect.summaries.scans import NamesOf as NamesOf
-    from dpselect.summaries.scans import PublicCondition as PublicCondition
     from dpselect.summaries.scans import PublicGroups as PublicGroups
     from dpselect.summaries.scans import Scan as Scan
     from dpselect.summaries.scans import TotalsOf as TotalsOf
+    from dpselect.summaries.scans import UnitsOf as UnitsOf
     from dpselect.summaries.scans import UnitValues as UnitValues
     from dpselect.summaries.scans import ValuesIn as ValuesIn
 else:

@@ -65,14 +65,11 @@ MOST_VALUES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class PublicCondition:
-    """How many units have a row that meets a condition, as a number. Without any part, every row of a unit meets it."""
+class UnitsOf:
+    """How many units have a row that another scan uses, or a number between two ends, or else any row; as a number."""
 
-    candidates: PublicCandidates | None = None  # the column has one of them
-    is_number: bool = False  # the column has a number
-    is_date: bool = False  # the column has a date
-    between: tuple[int | float, int | float] | None = None  # the number is not below the first or above the second
-    summed: str | None = None  # name of another column that has a number
+    scan: CountsOf | TotalsOf | ValuesIn | NamesOf | None = None
+    between: tuple[int | float | None, int | float | None] | None = None  # None is no end
 
 
 def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | None]:
@@ -82,7 +79,7 @@ def ends_of(given: tuple[Any, Any]) -> tuple[int | float | None, int | float | N
     return None if given[0] is None else lower, None if given[1] is None else upper
 
 
-Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | PublicCondition
+Scan = CountsOf | TotalsOf | ValuesIn | NamesOf | UnitsOf
 
 MOST_GROUPS = 100_000
 _NAMES = "the name of a column, or a list of 2 to 4 different names"
@@ -202,11 +199,6 @@ class NameCounts(PrivateNumbers):
     names: Any
     counts: NDArray[np.int64]
 
-    @property
-    def units(self) -> int:
-        """How many units have a value, if each counts for one of its own."""
-        return int(self.counts.sum())
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnitValues(PrivateNumbers):
@@ -223,11 +215,6 @@ class UnitValues(PrivateNumbers):
     values: NDArray[np.float64]
     domain: PublicDomain = field(kw_only=True)
     max_rows_per_unit: int = field(kw_only=True)
-
-    @property
-    def units(self) -> int:
-        """How many units have a number, or a date, if each has one at most."""
-        return self.values.size
 
 
 def ordered(summary: Any) -> Any:
