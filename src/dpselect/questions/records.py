@@ -13,11 +13,8 @@ from dpselect.privacy import Guarantee, Neighbours
 if TYPE_CHECKING:
     from dpselect.accounting.events import Event
 
-CONFIDENCE = 0.99
-"""Confidence level of the error bound that releases state."""
-
-Value = int | float | str | bool | date
-"""A candidate, or a number."""
+CONFIDENCE = 0.99  # of the error bound that releases state
+Value = int | float | str | bool | date  # a candidate, or a number
 
 Answered = Value | list[Value] | dict[Value | tuple[Any, ...], "Value | list[Value]"]
 """One value, several in order, or either of these for each group, whose name in a cross table is a tuple."""
@@ -153,8 +150,7 @@ class Drawn(NamedTuple):
     places: Sequence[int] = ()  # of the selected candidates in their list, if their counts may be asked for
 
 
-LARGEST_COUNT = 2**62
-"""Noisy counts beyond this are released as this."""
+LARGEST_COUNT = 2**62  # noisy counts beyond this are released as this
 
 
 def is_number(value: object) -> bool:
@@ -178,9 +174,6 @@ def counted(count: int, noun: str) -> str:
 
 
 Words = dict[str, Any]
-
-CERTIFICATE = 1
-"""The format of certificates."""
-
+CERTIFICATE = 1  # the format of certificates
 SEEDED = "seeded: not private"
 """What their field ``seeded`` says; it is there only if known random bits were part of the draw."""

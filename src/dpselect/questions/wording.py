@@ -20,13 +20,9 @@ _USELESS = 1e15  # an error bound beyond any number of people
 _FAR_BELOW = 0.1  # of a delta times the number of units
 _LARGE_DELTA = 1e-3  # a delta above this is not far below one over any number of units from 100 on
 _FEW = 5  # groups, or values of a condition, named in a sentence
+_WRONGLY = 5  # of 100 that are absent, those whom a test takes for present: the customary significance
 
-_WRONGLY = 5
-"""Of 100 that are absent, those whom a test takes for present: the customary significance of a test."""
-
-LOUD = "WARNING"
-"""In the sentence about an answer that may be mostly noise."""
-
+LOUD = "WARNING"  # in the sentence about an answer that may be mostly noise
 SEEDED_PROMISE = "Seeded: not private. The noise can be computed by anybody who knows the seed."
 
 TO_COUNT_UNITS = "usable_epsilon=0.05"

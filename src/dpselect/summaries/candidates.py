@@ -19,12 +19,8 @@ from numpy.typing import NDArray
 from dpselect.arguments import CandidateKind
 from dpselect.errors import InvalidCandidatesError, Shown, describe, wrong
 
-MOST_CANDIDATES = 100_000_000
-"""More than this is refused: the counts alone would need gigabytes."""
-
-MOST_WRITTEN = 100
-"""Members of a list that certificates write down."""
-
+MOST_CANDIDATES = 100_000_000  # more are refused: the counts alone would need gigabytes
+MOST_WRITTEN = 100  # members of a list that certificates write down
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
@@ -168,10 +164,6 @@ class PublicCandidates:
         return cls(kind, np.broadcast_to(np.int64(0), count), sha256)
 
 
-_CHUNK = 1 << 20
-"""Numbers compared at a time, so that a long list is not copied."""
-
-
 def _steps(values: object) -> range | None:
     """Two or more whole numbers in equal steps as a range, which ends with the last; None: they are not.
 
@@ -183,12 +175,9 @@ def _steps(values: object) -> range | None:
         return None
     listed = cast("NDArray[np.int64]", values)
     first, last, step = int(listed[0]), int(listed[-1]), int(listed[1]) - int(listed[0])
-    if first + step * (len(listed) - 1) != last:
+    wrapped = (step + 2**63) % 2**64 - 2**63  # if both ends fit the step, no wrap-around can hide another number
+    if first + step * (len(listed) - 1) != last or not (np.diff(listed) == wrapped).all():
         return None
-    wrapped = (step + 2**63) % 2**64 - 2**63  # both ends fit the step, so no wrap-around can hide another number
-    for start in range(0, len(listed) - 1, _CHUNK):
-        if not (np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all():
-            return None
     return range(first, last + (1 if step > 0 else -1), step)
 
 
@@ -232,8 +221,7 @@ def _only_column(candidates: Any) -> Any:
     """The one column of a frame; anything else unchanged."""
     if hasattr(candidates, "collect"):  # a lazy frame
         raise _refusal(candidates, _LISTS, _LAZY)
-    names = getattr(candidates, "column_names", None)  # Arrow
-    names = getattr(candidates, "columns", None) if names is None else names
+    names = getattr(candidates, "column_names", getattr(candidates, "columns", None))  # the first of Arrow
     if names is None:
         return candidates
     if len(names) != 1:

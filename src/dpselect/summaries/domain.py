@@ -22,8 +22,7 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.summaries.candidates import DATES, Member, PublicCandidates, as_date
 
-DAY_ZERO = date(1970, 1, 1)
-"""The day from which days are counted where dates are drawn as numbers."""
+DAY_ZERO = date(1970, 1, 1)  # from which days are counted where dates are drawn as numbers
 
 
 def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> PublicCandidates:
@@ -276,9 +275,7 @@ def candidate_kind(value: object) -> CandidateKind:
 
 DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
-
-_WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")
-"""A zero before other digits means that the text is a code."""
+_WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")  # with a zero before other digits it is a code
 
 
 def kind_of(

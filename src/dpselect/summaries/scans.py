@@ -60,8 +60,7 @@ class NamesOf:
     max_values_per_unit: int
 
 
-MOST_VALUES = 10_000
-"""Values of a condition. They are all written into the certificate."""
+MOST_VALUES = 10_000  # of a condition; all of them are written into the certificate
 
 
 @dataclass(frozen=True, slots=True)
