@@ -20,8 +20,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from dpselect.checks import boolean, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, typed
 
-REQUIRED = object()
-"""In place of a default."""
+REQUIRED = object()  # in place of a default
 
 WrittenAs = str | tuple[str, ...] | type[StrEnum]
 """How a value is written: as "text", "any text" (it may begin with a dash), a "whole" number, a "number", an "exact"
@@ -62,12 +61,9 @@ class Argument:
         return self.kind in ("list", "values", "prices", "dates")
 
 
-_WORDS: dict[WrittenAs, int] = {"flag": 0, "json": 0, "bounds": 2, "ends": 2, "numbers or dates": 2}
-
-
 def words_of(kind: WrittenAs) -> int:
     """How many words a value is written in."""
-    return _WORDS.get(kind, 1)
+    return 0 if kind in ("flag", "json") else 2 if kind in ("bounds", "ends", "numbers or dates") else 1
 
 
 def read(kind: WrittenAs, name: str, *words: str) -> Any:

@@ -51,7 +51,7 @@ def test_several_groups_a_unit_share_the_cost(most: int, epsilon: float) -> None
 
 @given(epsilon=st.floats(1e-300, 1e300), most=st.integers(1, 1000))
 def test_the_shares_never_add_up_to_more(epsilon: float, most: int) -> None:
-    share = Fraction(groups(range(most), most).share(epsilon))
+    share = Fraction(planned(groups(range(most), most), epsilon=epsilon).alone.epsilon)
     assert share * most <= Fraction(epsilon) <= share * most * (1 + Fraction(1, 2**50))
 
 
@@ -128,7 +128,7 @@ def test_bad_groups(by: Any, members: Any, most: Any, reason: str) -> None:
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), None, 5e-324])
 def test_bad_epsilon(epsilon: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"^epsilon="):
-        groups(range(10), 2).share(epsilon)
+        planned(groups(range(10), 2), epsilon=epsilon)
 
 
 def test_too_many_counts_are_refused() -> None:

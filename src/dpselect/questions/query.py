@@ -27,9 +27,7 @@ from dpselect.summaries import CountsOf, PublicCandidates, PublicGroups, Scan, U
 from dpselect.summaries.candidates import as_date, members
 from dpselect.summaries.scans import ends_of
 
-_BESIDES = tuple(
-    each for each in (*OF_EVERY_QUESTION, *OF_VIEWS) if each.name in ("usable_epsilon", "max_groups_per_unit")
-)
+_BESIDES = OF_EVERY_QUESTION[0], OF_VIEWS[-1]  # usable_epsilon, max_groups_per_unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +68,10 @@ class Query:
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
         columns, shares = Columns(table, stated or {}), dict[str, Any]()
         if groups is not None:  # one of the groups has its share of epsilon and delta
-            shares["epsilon"] = groups.share(question.epsilon)
+            shares["epsilon"] = share = quotient_down(question.epsilon, groups.max_per_unit)
+            if not share:
+                expected = "a number large enough to be divided among the groups"
+                raise InvalidParameterError("epsilon", question.epsilon, expected)
             if (delta := getattr(question, "delta", None)) is not None:
                 shares["delta"] = quotient_down(delta_below_one(delta), groups.max_per_unit)
         which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.arguments import CandidateKind
-from dpselect.checks import members_in_order, positive_count, positive_epsilon, quotient_down, whole_or_double_bounds
+from dpselect.checks import members_in_order, positive_count, whole_or_double_bounds
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe
 from dpselect.summaries.candidates import (
     MOST_CANDIDATES,
@@ -127,16 +127,6 @@ class PublicGroups:
         if len(self.names) * candidates > MOST_CANDIDATES:
             got = Shown(f"<{len(self.names):,} groups of {candidates:,} candidates>")
             raise InvalidParameterError("groups", got, f"at most {MOST_CANDIDATES:,} candidates in all groups together")
-
-    def share(self, epsilon: object) -> float:
-        """The epsilon of the question in one group if all groups together cost `epsilon`.
-
-        Proof: ``proofs/groups.md``.
-        """
-        part = quotient_down(positive_epsilon(epsilon), self.max_per_unit)
-        if part == 0.0:
-            raise InvalidParameterError("epsilon", epsilon, "a number large enough to be divided among the groups")
-        return part
 
     def description(self) -> dict[str, Any]:
         """The groups in a certificate."""
