@@ -93,19 +93,15 @@ class Worded(Planned):
         if usable.count is None:
             each = "" if groups is None else f" in each {groups['column']}"
             return _to_come(usable, f"({self.unit}) counted{each}")
-        units, sure = f"units ({self.unit})", f"within {usable.within:,} with {usable.confidence:.0%} confidence"
-        if isinstance(usable.count, int):
-            return self._too_few(usable.count) or f"About {usable.count:,} {units} counted, {sure}."
-        assert groups is not None
-        counts, column = cast("dict[Value, int]", usable.count), groups["column"]
+        sure, counts = f"within {usable.within:,} with {usable.confidence:.0%} confidence", cast("Any", usable.count)
+        if groups is None:
+            return self._too_few(counts) or f"About {counts:,} units ({self.unit}) counted, {sure}."
         low, high = min(counts.values()), max(counts.values())
         about = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        said = f"In each {column} about {about} {units} counted, each {sure}."
+        said = f"In each {groups['column']} about {about} units ({self.unit}) counted, each {sure}."
         small = [group for group, count in counts.items() if self._too_few(count)]
-        if not small:
-            return said
-        few = f"{LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
-        return f"{said} {few}"
+        few = f" {LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
+        return said + few if small else said
 
     def _too_few(self, count: int) -> str:
         """A warning if the answer may be mostly noise; else an empty text."""
