@@ -13,15 +13,14 @@ from psycopg.conninfo import conninfo_to_dict
 
 from dpselect.errors import (
     UNKNOWN,
-    is_conninfo,
+    InvalidParameterError,
     is_login,
-    is_server,
     may_hold_password,
     may_tell_password,
     table_name,
     without_password,
 )
-from dpselect.ledger.sqlite import Address, _names_file  # pyright: ignore[reportPrivateUsage]
+from dpselect.ledger.sqlite import Address, _names_file, names_a_server  # pyright: ignore[reportPrivateUsage]
 
 ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)
 SECRET = "sesame"
@@ -83,14 +82,15 @@ def test_what_a_ledger_shows(url: str) -> None:
 
 
 def test_what_looks_like_an_address_of_a_server() -> None:
-    assert is_server("db:5432")
-    assert is_server("h1:1,[::1]:2")
-    assert not is_server("db:port")
+    for hosts in ("db:5432", "h1:1,[::1]:2"):
+        assert Address.given(f"postgresql://{hosts}/shop").shown == f"postgresql://{hosts}/shop"
+    with pytest.raises(InvalidParameterError):
+        Address.given("postgresql://db:port/shop")
     assert is_login("mysql://ann:secret@db")
     assert is_login("host=db password=secret")
     assert not is_login("at 05:40 by ann@db")
-    assert is_conninfo("host=db dbname=shop")
-    assert not is_conninfo("host.db")
+    assert names_a_server("host=db dbname=shop")
+    assert not names_a_server("host.db")
     for secret in ("mysql://ann:secret@db", "host=db password=secret", "ann:secret@db/shop"):
         assert may_tell_password(secret)
     for plain in ("postgresql://ann@db:5433/shop", "ann@example.org", r"C:\ann@db\x.db"):

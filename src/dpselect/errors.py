@@ -306,12 +306,13 @@ def describe(value: object) -> str:
 
 # Libraries do not agree on where a password in a URL with #, ? or / ends: only what none takes for a part is shown.
 _HOST = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
-_HOSTS = f"{_HOST}(?:,{_HOST})*"
+HOSTS = f"{_HOST}(?:,{_HOST})*"
+"""Hosts and ports of a URL, such as ``db:5432`` or ``h1:1,[::1]:2``."""
 
 _PLAIN = re.compile(
     r"postgres(?:ql)?(?:\+\w+)?://"
     r"(?:(?P<user>[\w.%+~-]*)(?P<password>:[^@/?#:\[\]\s]*)?@)?"
-    rf"(?P<server>{_HOSTS}(?:/[\w.%+~-]*)?)"
+    rf"(?P<server>{HOSTS}(?:/[\w.%+~-]*)?)"
     r"(?P<options>\?[^@#]*)?"
 )
 """Without an ``@`` but the one before the host: what is before it is the user and the password, to every reader."""
@@ -321,12 +322,6 @@ HIDDEN = "<text that may hold a password>"
 
 _KEYWORD = re.compile(r"(?:pass(?:w(?:or)?d|phrase|file)|pwd)\s*=", re.IGNORECASE)
 _SCHEME = re.compile(r"\W*(?:\w[\w+.-]*://|[A-Za-z]:\\)")  # or a drive of Windows
-_PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
-
-
-def is_server(text: str) -> bool:
-    """Whether `text` can be the hosts and ports of a URL, such as ``db:5432`` or ``h1:1,[::1]:2``."""
-    return re.fullmatch(_HOSTS, text) is not None
 
 
 def without_password(url: str) -> str:
@@ -359,8 +354,3 @@ def may_tell_password(text: str) -> bool:
 def is_login(text: str) -> bool:
     """Whether `text` can hardly be anything else than where a server is, with a password."""
     return _KEYWORD.search(text) is not None or ("://" in text and may_tell_password(text))
-
-
-def is_conninfo(text: str) -> bool:
-    """Whether `text` begins as libpq's other way to say where a server is, such as ``host=db dbname=shop``."""
-    return _PARAMETER.match(text) is not None

@@ -20,6 +20,7 @@ from weakref import WeakSet
 
 from dpselect.errors import (
     HIDDEN,
+    HOSTS,
     InvalidParameterError,
     LedgerBusyError,
     LedgerDamagedError,
@@ -28,8 +29,6 @@ from dpselect.errors import (
     LedgerReadOnlyError,
     LedgerUnavailableError,
     Shown,
-    is_conninfo,
-    is_server,
     may_tell_password,
     without_password,
 )
@@ -41,6 +40,8 @@ except ImportError:  # on Windows
 
 
 _EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
+_PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
+"""How libpq's other way to say where a server is begins, such as ``host=db dbname=shop``."""
 _URL = re.compile(r"(\w+(?:\+\w+)?)://([^?]*)(?:\?(.*))?", re.DOTALL)
 _NO_SERVER = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
 
@@ -71,7 +72,7 @@ class Address:
             if scheme == "postgresql":
                 if before.count("@") > 1 or "@" in options:
                     raise _refused("<URL>", "In names and passwords write @ as %40, ? as %3F.")
-                if not is_server(before.rpartition("@")[2].partition("/")[0]):
+                if not re.fullmatch(HOSTS, before.rpartition("@")[2].partition("/")[0]):
                     raise _refused("<text>")
                 return cls(url, without_password(url))
             if scheme != "sqlite":
@@ -110,7 +111,7 @@ def names_a_server(path: str) -> bool:
         return False
     folder, name = os.path.split(path)
     name = name if folder and os.path.isdir(folder) else path
-    return is_conninfo(name) or may_tell_password(name)
+    return _PARAMETER.match(name) is not None or may_tell_password(name)
 
 
 class Fault(NamedTuple):
