@@ -81,30 +81,31 @@ class Entry:
         return {name: getattr(self, name) for name in names}
 
 
-def entry_of(row: Mapping[Any, Any]) -> Entry:
-    """The entry of a row; raises whatever its text leads to, if no ledger wrote it."""
-    texts = isinstance(row["body"], str) and isinstance(row["hash"], str)
-    others = all(isinstance(row[name], str | None) for name in ("request", "release", "release_hash"))
-    if not (texts and others and isinstance(row["sequence"], int)):
-        raise TypeError("not the row of an entry")
-    sealed = None if row["release"] is None else digest("release", row["hash"], row["release"])
-    _must(sealed == row["release_hash"], "has another release than was stored")
-    body: dict[str, Any] = json.loads(row["body"])
-    _must(canonical(body) == row["body"], "is not written as entries are")
-    kind = "begin" if BEGINS in body else _text(body["kind"])
-    said: dict[str, Any] = {name: row[name] for name in ("sequence", "request", "hash", "release")}
-    if kind == "charge":
-        run = _run_of(body["event"])
-        event, what = (run.event, run.mechanism) if isinstance(run, Run) else (run, type(run).__name__)
-        receipt = receipt_of(body, row["sequence"], row["hash"])
-        said |= {"epsilon": event.epsilon, "delta": event.delta, "what": what, "receipt": receipt}
-    elif kind in ("open", "limit"):
-        said["epsilon"] = fraction_down(fraction_of(body["epsilon"]))
-    elif kind == "begin":
-        said["what"] = f"the draw for entry {int(body[BEGINS])}"
-    if kind == "open":
-        said["delta"] = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
-    return Entry(kind=kind, time=_text(body["time"]), note=_text(body.get("note", "")), body=body, **said)
+def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
+    """The entry of a row; `LedgerDamagedError`, if no ledger wrote it."""
+    with readable(account, row["sequence"], ledger=ledger):
+        texts = isinstance(row["body"], str) and isinstance(row["hash"], str)
+        others = all(isinstance(row[name], str | None) for name in ("request", "release", "release_hash"))
+        if not (texts and others and isinstance(row["sequence"], int)):
+            raise TypeError("not the row of an entry")
+        sealed = None if row["release"] is None else digest("release", row["hash"], row["release"])
+        _must(sealed == row["release_hash"], "has another release than was stored")
+        body: dict[str, Any] = json.loads(row["body"])
+        _must(canonical(body) == row["body"], "is not written as entries are")
+        kind = "begin" if BEGINS in body else _text(body["kind"])
+        said: dict[str, Any] = {name: row[name] for name in ("sequence", "request", "hash", "release")}
+        if kind == "charge":
+            run = _run_of(body["event"])
+            event, what = (run.event, run.mechanism) if isinstance(run, Run) else (run, type(run).__name__)
+            receipt = receipt_of(body, row["sequence"], row["hash"])
+            said |= {"epsilon": event.epsilon, "delta": event.delta, "what": what, "receipt": receipt}
+        elif kind in ("open", "limit"):
+            said["epsilon"] = fraction_down(fraction_of(body["epsilon"]))
+        elif kind == "begin":
+            said["what"] = f"the draw for entry {int(body[BEGINS])}"
+        if kind == "open":
+            said["delta"] = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
+        return Entry(kind=kind, time=_text(body["time"]), note=_text(body.get("note", "")), body=body, **said)
 
 
 def receipt_of(body: Mapping[str, Any], sequence: int, digest: str) -> Receipt:

@@ -228,7 +228,6 @@ class Ledger:
         reason = requests.short_text(reason, "reason", empty=True)
         with self._writing() as book:
             account = book.locked(name)
-            account.refuse_closed()
             if account.spent > limit:
                 expected = f"at least {fraction_up(account.spent)!r}, what is spent"
                 raise InvalidAccountError("epsilon", float(limit), expected, "Nothing was changed.")
@@ -392,9 +391,7 @@ class Ledger:
     @contextmanager
     def _reading(self, *, write: bool = False) -> Generator[Book]:
         with self._database.transaction(write=write) as connection:
-            book = Book(connection, self._address.shown, self._anchor)
-            book.identify()
-            yield book
+            yield Book(connection, self._address.shown, self._anchor)
 
     @contextmanager
     def _writing(self) -> Generator[Book]:

@@ -8,7 +8,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -103,12 +103,12 @@ class Book:
     connection: Transaction
     ledger: str
     """The ledger's address in messages."""
-    anchor: FileAnchor | None = None
-    id: str = ""
-    head: Head | None = None
+    anchor: FileAnchor | None
+    id: str = field(init=False)
+    head: Head | None = field(default=None, init=False)
     """To note in the anchor after the commit."""
 
-    def identify(self) -> None:
+    def __post_init__(self) -> None:
         """Read the ledger's id, if its tables are there and of this version."""
         if not self.connection.has_table(_LEDGER):
             raise LedgerDamagedError(self.ledger, "there is no ledger in it. Opening an account makes one.")
@@ -157,11 +157,7 @@ class Book:
 
     def _entries(self, account: Account, statement: str, **values: object) -> list[Entry]:
         rows = self.connection.execute(statement, account=account.number, **values)
-        return [self.read(each, account) for each in rows]
-
-    def read(self, row: Mapping[Any, Any], account: Account) -> Entry:
-        with readable(account.name, row["sequence"], ledger=self.ledger):
-            return entry_of(row)
+        return [entry_of(row, account.name, ledger=self.ledger) for row in rows]
 
     def append(self, before: Account, kind: str, **fields: Any) -> Account:
         """Write the next entry of an account, and the account as it is after it.
@@ -276,7 +272,7 @@ def entries_of(
     while after < account.entries - 1:
         with reading() as book:
             page = book.connection.execute(_PAGE, account=account.number, after=after, end=account.entries)
-        yield from (book.read(row, account) for row in page)
+        yield from (entry_of(row, account.name, ledger=book.ledger) for row in page)
         after = page[-1]["sequence"] if page else account.entries
 
 
