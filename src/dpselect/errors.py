@@ -185,20 +185,22 @@ class ChargeRefusedError(LedgerError):
     left: float
 
 
-class LedgerBusyError(LedgerError):
+class LedgerUnavailableError(LedgerError):
+    """The ledger cannot be used at this moment: no such file, server or database, no permission, no answer in time, or
+    the connection broke. This may pass, and earlier charges are not in doubt.
+    """
+
+
+class LedgerBusyError(LedgerUnavailableError):
     """Others held the ledger's lock, or all connections, for longer than the timeout; nothing was written."""
 
 
-class LedgerReadOnlyError(LedgerError):
+class LedgerReadOnlyError(LedgerUnavailableError):
     """The ledger is read-only; nothing was written."""
 
 
-class LedgerFullError(LedgerError):
+class LedgerFullError(LedgerUnavailableError):
     """The ledger has no room for another entry; nothing was written."""
-
-
-class LedgerUnavailableError(LedgerError):
-    """There is no such file, server or database, no permission, no answer in time, or the connection broke."""
 
 
 class LedgerVersionError(LedgerError):
@@ -229,7 +231,7 @@ class AnchorError(LedgerError):
     _says = "anchor {ledger}: {what}"
 
 
-class AnchorUnavailableError(AnchorError):
+class AnchorUnavailableError(AnchorError, LedgerUnavailableError):
     """An anchor cannot be read or written at this moment: its lock is held, the disk failed, or files ran out."""
 
 

@@ -19,7 +19,10 @@ from dpselect.errors import (
     AnswerNotStoredWarning,
     LedgerBusyError,
     LedgerDamagedError,
+    LedgerFullError,
+    LedgerReadOnlyError,
     LedgerUnavailableError,
+    LedgerVersionError,
 )
 from dpselect.ledger import Ledger
 from dpselect.ledger import postgres as server
@@ -97,6 +100,13 @@ def test_an_anchor_whose_lock_is_held_loses_no_paid_answer(ledger: Ledger, ancho
             assert ledger.store_release(receipt, "answer") == "answer"
     assert ledger.charge("clicks", EIGHTH, **ASKED).release == "answer"
     assert ledger.account("clicks").entries == 2
+
+
+def test_what_may_pass_is_caught_as_one_error() -> None:
+    for kind in (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, AnchorUnavailableError):
+        assert issubclass(kind, LedgerUnavailableError)
+    for lasting in (LedgerDamagedError, LedgerVersionError, AnchorError):
+        assert not issubclass(lasting, LedgerUnavailableError)
 
 
 def test_a_note_that_fails_for_a_moment_is_made_again(

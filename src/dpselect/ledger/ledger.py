@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.filter import Limits
 from dpselect.checks import fraction_up, positive_count, whole_number
-from dpselect.errors import InvalidAccountError, InvalidParameterError, Shown, import_extra
+from dpselect.errors import InvalidAccountError, InvalidParameterError, LedgerUnavailableError, Shown, import_extra
 from dpselect.ledger import requests
 from dpselect.ledger.accounts import Account, Head, exact_fraction, terms_of_new
 from dpselect.ledger.anchor import FileAnchor
@@ -333,7 +333,7 @@ class Ledger:
                     for charge, cost in zip(unpaid, prices, strict=True):
                         held = book.append(held, "charge", **charge.entry_fields(cost), **{AHEAD: True})
                 return
-            except requests.PASSING:  # if the commit took effect all the same, the next attempt finds its entries
+            except LedgerUnavailableError:  # if the commit took effect all the same, the next attempt finds its entries
                 if not patience.lasts():
                     raise
 

@@ -25,14 +25,10 @@ from dpselect.accounting.filter import Cost
 from dpselect.errors import (
     HIDDEN,
     AnchorError,
-    AnchorUnavailableError,
     AnswerNotStoredWarning,
     InvalidAccountError,
     InvalidParameterError,
-    LedgerBusyError,
     LedgerError,
-    LedgerFullError,
-    LedgerReadOnlyError,
     LedgerUnavailableError,
     LedgerVersionError,
     RequestReusedError,
@@ -131,17 +127,17 @@ class ChargeRequest:
     def check_for(self, account: Account) -> None:
         """Refuse an account that protects another unit, or under another neighbouring relation."""
         name, relation = account.name, account.neighbours
-        if isinstance(self.what, Run) and self.what.neighbours is not relation:
-            given, expected = str(self.what.neighbours), f"{str(relation)!r}, which account {name!r} protects against"
+        run = self.what if isinstance(self.what, Run) else None
+        if run is not None and run.neighbours is not relation:
+            given, expected = str(run.neighbours), f"{str(relation)!r}, which account {name!r} protects against"
             raise InvalidAccountError("neighbours", Shown(repr(given)), expected, "Nothing was charged.")
         if relation is Neighbours.REPLACE_ONE and has_direction(self.event):
             expected = "one that also holds when a unit is replaced"
             hint = f"Account {name!r} protects against that. Nothing was charged."
             raise InvalidAccountError("event", Shown("LossIntervalEvent"), expected, hint)
-        unit = self.what.unit if isinstance(self.what, Run) else None
-        if None not in (unit, account.unit) and unit != account.unit:
+        if run is not None and account.unit not in (None, run.unit):
             expected = f"{account.unit!r}, whom account {name!r} protects"
-            raise InvalidAccountError("unit", Shown(repr(unit)), expected, "Nothing was charged.")
+            raise InvalidAccountError("unit", Shown(repr(run.unit)), expected, "Nothing was charged.")
 
 
 def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]:
@@ -157,9 +153,7 @@ def allowed(book: Book, account: Account, *charges: ChargeRequest) -> list[Cost]
     return prices
 
 
-PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError, AnchorUnavailableError)
-"""Errors that may pass, and that do not put earlier commits in doubt."""
-NOT_STORED = (*PASSING, LedgerVersionError)
+NOT_STORED = (LedgerUnavailableError, LedgerVersionError)
 """Errors that keep an answer from being stored although its charge is. After any other, the charge may be lost."""
 
 
@@ -219,7 +213,7 @@ class Attempt:
                     if receipt is not None:
                         return receipt
                     may_wait = patience.lasts()
-                except PASSING as error:
+                except LedgerUnavailableError as error:
                     if self.receipt is None:
                         raise
                     self._failed.append(error)
@@ -316,7 +310,7 @@ def given_out(receipt: Receipt, release: str, keep: Store, *, ledger: Address, w
             return _stored(first, answer, keep)
         except NOT_STORED as error:
             *_, answer = _answers.setdefault(receipt.hash, (ledger, first, answer))
-            if not (isinstance(error, PASSING) and patience.lasts()):
+            if not (isinstance(error, LedgerUnavailableError) and patience.lasts()):
                 of = f"anchor {error.ledger}: " if isinstance(error, AnchorError) else ""
                 _warn(receipt, of + error.what.partition(". ")[0].rstrip("."), ledger=ledger.shown)
                 return answer
