@@ -39,14 +39,14 @@ class FileAnchor:
     nothing was drawn after it. `ledger` is the ledger's own file, which cannot be the anchor.
     """
 
-    def __init__(self, path: str | Path, *, wait: float = 30.0, ledger: Path | None = None) -> None:
+    def __init__(self, path: str | Path, *, wait: float = 30.0, ledger: Path | str = "") -> None:
         if not isinstance(cast(object, path), str | Path) or not str(path) or "\0" in str(path):
             raise InvalidParameterError("anchor", path, _EXPECTED)
         if isinstance(path, str) and "://" in path:
             raise InvalidParameterError("anchor", Shown("<URL>"), _EXPECTED)
         if names_a_server(str(path)):
             raise InvalidParameterError("anchor", Shown(HIDDEN), _EXPECTED, "A new file has no name like a server's.")
-        if ledger is not None and os.path.realpath(path) in (str(ledger), f"{ledger}-journal"):
+        if os.path.realpath(path) in (str(ledger), f"{ledger}-journal"):
             hint = "Whatever harms the ledger would harm it, too."
             raise InvalidParameterError("anchor", Shown("<the ledger>"), "another file than the ledger's", hint)
         self.path, self._wait = Path(os.path.abspath(path)), wait

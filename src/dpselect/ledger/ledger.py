@@ -60,12 +60,12 @@ class Ledger:
         if isinstance(wait, bool) or not isinstance(cast(object, wait), (int, float)) or not 0 <= wait < 1e6:
             raise InvalidParameterError("wait", wait, "a number of seconds, from 0 to below a million")
         self._wait, self._given, self._address = float(wait), url, Address.given(url)
-        if self._address.path is not None:
+        if isinstance(self._address.place, Path):
             self._database = SqliteFile(self._address, wait=self._wait)
         else:
             postgres = import_extra("dpselect.ledger.postgres", "ledgers on PostgreSQL", "postgres")
             self._database = postgres.Server(self._address, wait=self._wait)
-        self._anchor = None if anchor is None else FileAnchor(anchor, wait=self._wait, ledger=self._address.path)
+        self._anchor = None if anchor is None else FileAnchor(anchor, wait=self._wait, ledger=self._address.place)
 
     def __reduce__(self) -> tuple[Callable[[], Ledger], tuple[()]]:
         anchor = None if self._anchor is None else self._anchor.path
@@ -246,7 +246,7 @@ class Ledger:
             LedgerRolledBackError, LedgerForkedError: the anchor knows of entries that are missing here, or others.
             AnchorError: the anchor cannot be written, is damaged, or belongs to another ledger.
         """
-        anchor = FileAnchor(to, wait=self._wait, ledger=self._address.path)
+        anchor = FileAnchor(to, wait=self._wait, ledger=self._address.place)
         with self._reading() as book:
             known, found = anchor.heads(book.id), list[Head]()
             book.refuse_missing(known)

@@ -219,7 +219,7 @@ class Server:
     """
 
     def __init__(self, address: Address, *, wait: float) -> None:
-        self._url, self.shown, self._wait = address.place, address.shown, wait
+        self._url, self.shown, self._wait = str(address.place), address.shown, wait
         self._has_warned = False
         self._place: str | None = None  # the schema of the tables, once they exist
 

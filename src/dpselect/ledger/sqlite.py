@@ -50,12 +50,10 @@ _NO_SERVER = "A server is named by a URL, never by host=...; and a new file by n
 class Address:
     """The address of a ledger; equal for one database, however it is written."""
 
-    place: str
-    """The file's path, or the server's URL."""
+    place: Path | str
+    """The file, or the server's URL."""
     shown: str = field(compare=False)
     """The address in messages: without a password, and without options, since any option may hold one."""
-    path: Path | None = field(default=None, compare=False)
-    """Of the file; None for a server."""
     read_only: bool = field(default=False, compare=False)
 
     @classmethod
@@ -91,7 +89,7 @@ class Address:
             os.fsencode(path)
         except ValueError:  # a NUL, or text that is none
             raise _refused("<path that is no text>") from None
-        return cls(str(path), f"sqlite:///{name}", path, options == "mode=ro")
+        return cls(path, f"sqlite:///{name}", options == "mode=ro")
 
 
 def _refused(shown: str, hint: str = "") -> InvalidParameterError:
