@@ -80,7 +80,7 @@ def test_a_plan_is_forecast_from_public_facts_alone(folder: Path) -> None:
         "how_many": 0.25,
         "towns": 0.25,
     }
-    assert (forecast.epsilon, forecast.fits, forecast.left) == (1.0, True, 1.5)
+    assert (forecast.epsilon, forecast.fits, forecast.first.left) == (1.0, True, 1.5)
     assert "Account people would accept it: it has epsilon = 1.5 left." in str(forecast)
     write_csv(folder / "people.csv", [b"a row,that,nobody reads,%c" % 0], header=b"who,age,town\n")
     assert str(dps.Plan.from_toml(folder / "plan.toml").forecast()) == str(forecast)

@@ -9,7 +9,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, cast
@@ -21,7 +21,7 @@ from dpselect.plans.answers import OfQuestions
 from dpselect.privacy import as_text
 from dpselect.questions.records import Planned
 from dpselect.questions.wording import bound_shown, cost_shown, html_table, rounded_up, scope, text_table
-from dpselect.session.answering import Forecast, TableQuestion, charge_of
+from dpselect.session.answering import Forecast, TableQuestion
 from dpselect.session.dataset import check_described
 
 BUDGET_KEYS = ("share", "epsilon", "within")
@@ -191,9 +191,6 @@ class PlanForecast(OfQuestions[Forecast]):
     Attributes:
         budget, budget_delta: the epsilon and the delta of the plan.
         unchecked: why no column was checked, or empty: see `dpselect.DryRun`.
-        account: name of the account that would be charged, or None.
-        left: the epsilon left in it, or None.
-        refused: why the account would refuse the plan, or empty.
 
     >>> import dpselect as dps
     >>> forecast = dps.Plan.from_toml("examples/questions.toml").forecast()
@@ -204,21 +201,23 @@ class PlanForecast(OfQuestions[Forecast]):
     budget: float
     budget_delta: float = 0.0
     unchecked: str = ""
-    account: str | None = None
-    left: float | None = None
-    refused: str = ""
+
+    @property
+    def first(self) -> Forecast:
+        """That of the first question: of the account it says what all others say."""
+        return next(iter(self.values()))
 
     @property
     def fits(self) -> bool | None:
         """Whether the account would accept all charges together; None without an account."""
-        return None if self.account is None else not self.refused
+        return self.first.fits
 
     @property
     def charge(self) -> str:
         """What would happen to the account, in one sentence."""
         if len(self.stored) == len(self):
-            return f"All questions were answered before: account {self.account} would be charged nothing."
-        return charge_of(self.account, self.left, self.refused)
+            return f"All questions were answered before: account {self.first.account} would be charged nothing."
+        return replace(self.first, answered_on="").charge
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -248,8 +247,8 @@ class PlanForecast(OfQuestions[Forecast]):
             "epsilon": self.epsilon,
             "delta": self.delta,
             "budget": {"epsilon": self.budget, "delta": self.budget_delta},
-            "account": self.account,
-            "left": self.left,
+            "account": self.first.account,
+            "left": self.first.left,
             "answered": [*self.stored],
             "fits": self.fits,
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
@@ -22,9 +21,9 @@ from dpselect.ledger import Ledger
 from dpselect.plans.answers import Answers, new_folder
 from dpselect.plans.division import BUDGET_KEYS, PlanForecast, described, divided
 from dpselect.privacy import EachRow, Neighbours, neighbouring_relation
-from dpselect.session.answering import Forecast, Spending, TableQuestion
+from dpselect.session.answering import Spending, TableQuestion
 from dpselect.session.asking import PlainQuestions, planner, rows_of
-from dpselect.session.dataset import ASK, Dataset, DryRun, arguments_of, check_keys, planned_by
+from dpselect.session.dataset import ASK, Dataset, DryRun, arguments_of, check_keys, reply
 
 
 @contextmanager
@@ -156,12 +155,10 @@ class Plan:
         """
         dry = DryRun(source=self.table, **self._about)
         asked, cost = self._settled(planner(dry))
-        plain: dict[str, Any] = {"unchecked": dry.unchecked, **cost}
-        plain["stored"], plain["refused"] = self._stored(asked)
-        if (account := self._spending.held) is not None:
-            plain |= {"account": account.name, "left": account.left}
-        made = {name: Forecast(**each.asked.stated(column=each.column, unit=each.unit)) for name, each in asked.items()}
-        return PlanForecast(by_name=made, budget=self.epsilon, budget_delta=self.delta, **plain)
+        made = dict(zip(asked, self._spending.forecasts([*asked.values()]), strict=True))
+        stored = {name: each.answered_on for name, each in made.items() if each.answered_on}
+        plain: dict[str, Any] = {"by_name": made, "stored": stored, "unchecked": dry.unchecked, **cost}
+        return PlanForecast(budget=self.epsilon, budget_delta=self.delta, **plain)
 
     @_in_words_of_a_plan()
     def run(
@@ -184,7 +181,8 @@ class Plan:
         reading: dict[str, Any] = {"memory_limit": self.memory_limit, "source_name": self.source_name}
         data = Dataset(self.table, progress=progress, **reading, **self._about)
         asked, cost = self._settled(planner(data))
-        stored, _ = self._stored(asked)
+        days, _ = self._spending.stored([*asked.values()])
+        stored = {name: day for name, day in zip(asked, days, strict=True) if day}
         by_name = dict(zip(asked, self._spending.answers([*asked.values()]), strict=True))
         name, account = self.name or "Answers", self._spending.held
         answers = Answers(by_name=by_name, name=name, stored=stored, account=account, **cost)
@@ -206,7 +204,7 @@ class Plan:
         def planned(name: str, epsilon: float) -> TableQuestion:
             given = {key: value for key, value in questions[name].items() if key not in (ASK, *BUDGET_KEYS)}
             given |= {"epsilon": epsilon, "request": None if self.ledger is None else f"{self.name}/{name}"}
-            return planned_by(table, questions[name][ASK], given, f"questions.{name}")
+            return reply(table, questions[name][ASK], given, f"questions.{name}")
 
         parts, epsilon, delta = divided(questions, planned, epsilon=self.epsilon, delta=self.delta)
         return {name: planned(name, parts[name]) for name in questions}, {"epsilon": epsilon, "delta": delta}
@@ -233,11 +231,6 @@ class Plan:
                 hint = hint or 'Or list them: [1, 2] are numbers, and ["1", "2"] are texts.'
                 raise type(error)(place, typed(text), error.expected, hint) from None
         return held
-
-    def _stored(self, asked: Mapping[str, TableQuestion]) -> tuple[dict[str, str], str]:
-        """From when the answers are that the ledger has, and why it would refuse the others; nothing is charged."""
-        stored, refused = self._spending.stored([*asked.values()])
-        return {name: json.loads(text)["time"][:10] for name, text in zip(asked, stored, strict=True) if text}, refused
 
 
 def _in_folder(path: str, folder: Path) -> str:

@@ -64,10 +64,10 @@ class Forecast(Worded):
     """What the certificate of an answer would contain, except the answer; its fields are those of a `Release`.
 
     Attributes:
-        account: name of the account that would be charged; None without a ledger, like `left` and `is_answered`.
+        account: name of the account that would be charged; None without a ledger.
         left: the epsilon left in this account.
-        is_answered: whether the answer is already stored under the request and would cost nothing.
-        refused: why the account would refuse the charge, or empty.
+        answered_on: the day on which the answer was asked that is stored under the request, or empty.
+        refused: why the account would refuse the charge, or of a plan all of its charges together; or empty.
 
     >>> import dpselect as dps
     >>> dps.DryRun(unit="person_id").median("age", bounds=(0, 120), step=1, epsilon=0.5).error_bound < 19
@@ -76,8 +76,13 @@ class Forecast(Worded):
 
     account: str | None = None
     left: float | None = None
-    is_answered: bool | None = None
+    answered_on: str = ""
     refused: str = ""
+
+    @property
+    def is_answered(self) -> bool | None:
+        """Whether the answer is stored already, and would cost nothing."""
+        return None if self.account is None else bool(self.answered_on)
 
     @property
     def fits(self) -> bool | None:
@@ -87,9 +92,15 @@ class Forecast(Worded):
     @property
     def charge(self) -> str:
         """What would happen to the account, in one sentence."""
-        if self.is_answered:
+        if self.account is None or self.left is None:
+            return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
+        if self.answered_on:
             return f"Answered before under this request: account {self.account} would be charged nothing."
-        return charge_of(self.account, self.left, self.refused)
+        if self.refused:
+            return f"Refused: {self.refused}"
+        from dpselect.ledger.accounts import epsilon_left
+
+        return f"Account {self.account} would accept it: it has {epsilon_left(self.left)} left."
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values: what `to_json` writes."""
@@ -119,15 +130,6 @@ class Forecast(Worded):
         return "\n".join(filter(None, (self.promise, *self.sentences, self.basis_missing, last)))
 
 
-def charge_of(account: str | None, left: float | None, refused: str) -> str:
-    """What would happen to an account, in one sentence."""
-    if account is None or left is None:
-        return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
-    from dpselect.ledger.accounts import epsilon_left
-
-    return f"Refused: {refused}" if refused else f"Account {account} would accept it: it has {epsilon_left(left)} left."
-
-
 class Spending:
     """Answers questions; if there is an account, each answer is charged before it is drawn."""
 
@@ -151,7 +153,7 @@ class Spending:
         return None if self.ledger is None else self.ledger.account(self.account)
 
     def stored(self, questions: Sequence[TableQuestion]) -> tuple[list[str], str]:
-        """The stored answer of each, or an empty text; and why the account would refuse the others, likewise."""
+        """The day of the stored answer of each, or an empty text; and why the account would refuse the others."""
         refused = ""
         try:
             self._look(questions)
@@ -160,17 +162,20 @@ class Spending:
         if self.ledger is None:
             return [""] * len(questions), ""
         under = [self.ledger.under(self.account, each.request) if each.request else [] for each in questions]
-        return [next((entry.release for entry in found if entry.release), "") for found in under], refused
+        kept = [next((entry.release for entry in found if entry.release), None) for found in under]
+        return [_read_back(text).time.date().isoformat() if text else "" for text in kept], refused
 
-    def forecast(self, asked: TableQuestion) -> Forecast:
-        """What the answer would be charged, once the columns are checked; nothing is gathered or charged."""
-        if self.ledger is not None and asked.request is not None and not asked.origin:
+    def forecasts(self, questions: Sequence[TableQuestion]) -> list[Forecast]:
+        """What the answers would be charged, once the columns are checked; nothing is gathered or charged."""
+        if self.ledger is not None and any(each.request is not None and not each.origin for each in questions):
             raise errors.InvalidParameterError("source", None, "the source of the Dataset, because a request is given")
-        forecast = Forecast(**asked.asked.stated(column=asked.column, unit=asked.unit))
-        (stored,), refused = self.stored([asked])
-        if (account := self.held) is None:
-            return forecast
-        return replace(forecast, account=account.name, left=account.left, is_answered=bool(stored), refused=refused)
+        (stored, refused), account, told = self.stored(questions), self.held, dict[str, Any]()
+        if account is not None:
+            told |= {"account": account.name, "left": account.left, "refused": refused}
+        return [
+            Forecast(**each.asked.stated(column=each.column, unit=each.unit), answered_on=day, **told)
+            for each, day in zip(questions, stored, strict=True)
+        ]
 
     def answer(self, asked: TableQuestion) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request."""

@@ -133,7 +133,7 @@ class Dataset(PlainQuestions):
         for each in members_in_order(questions, "questions", expected="a list of dictionaries"):
             place = f"questions[{len(asked)}]"
             method = check_described(each, place)
-            asked.append(planned_by(table, method, {name: each[name] for name in each if name != ASK}, place))
+            asked.append(reply(table, method, {name: each[name] for name in each if name != ASK}, place))
             request, before = asked[-1].request, [other.request for other in asked[:-1]]
             if request is not None and (not isinstance(cast(object, request), str) or request in before):
                 raise InvalidParameterError(f"{place}.request", typed(request), "an id of its own, as text")
@@ -201,7 +201,8 @@ class DryRun(Asking, of="DryRun", returns="Forecast"):
         format: Format | None = None,
     ) -> None:
         self._groups, self._neighbours = None, neighbouring_relation(neighbours)
-        self._reply = Spending(ledger, account).forecast
+        spending = Spending(ledger, account)
+        self._reply = lambda asked: spending.forecasts([asked])[0]
         said = declared(format)
         self.unchecked = _unchecked(source)
         opened = None if self.unchecked else open_table(source, table=table, format=said)
@@ -286,18 +287,13 @@ def check_described(
     return method
 
 
-def reply(data: Any, method: str, given: Mapping[str, Any]) -> Any:
-    """What `data` replies to the question with these arguments, those of views among them."""
+def reply(data: Any, method: str, given: Mapping[str, Any], place: str = "") -> Any:
+    """What `data` replies to the question with these arguments, those of views among them; errors name a `place`."""
     own = dict(given)
     view = {each.name: own.pop(each.name) for each in OF_VIEWS if each.name in own}
-    return getattr(seen(data, **view), method)(**own)
-
-
-def planned_by(data: Any, method: str, given: Mapping[str, Any], place: str) -> Any:
-    """The reply of `data` to the question; errors name the `place` and the key."""
     try:
-        return reply(data, method, given)
+        return getattr(seen(data, **view), method)(**own)
     except InvalidParameterError as error:
-        if error.name not in arguments_of(method):
+        if not place or error.name not in arguments_of(method):
             raise
         raise type(error)(f"{place}.{error.name}", error.got, error.expected, error.hint) from None
