@@ -187,10 +187,13 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
     usable = _numbers(held, "usable", names, [1] * len(read))
     counted = _numbers(held, "counts", names, [len(_values(each)) for each in read])
     about = {**asked.stated(column=column, unit=unit), "value": asked.undrawn}
+    try:
+        about["time"] = datetime.fromisoformat(_fitting(held["time"], "time")).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise wrong("time", _HELD["time"][0]) from None
     about["event"] = _event(held["event"], terms.event)
     about["error_bound"] = _bound(held["error_bound"], terms.error_bound)
     undrawn: Release[Any] = Release(
-        time=_time(held["time"]),
         receipt=_fields(held["receipt"], "receipt", ("account", "sequence", "hash", "time"), _IN_RECEIPTS),
         version=_fitting(held["version"], "version"),
         format=held.get("format"),
@@ -340,12 +343,6 @@ def _is_close(one: object, other: object) -> bool:
     if isinstance(one, str) and isinstance(other, str) and one != other and one[:1].isdigit() and other[:1].isdigit():
         return math.isclose(float(one), float(other), rel_tol=_CLOSE)
     return one == other
-
-
-def _time(held: object) -> datetime:
-    with suppress(ValueError, OverflowError):
-        return datetime.fromisoformat(_fitting(held, "time")).astimezone(UTC)
-    raise wrong("time", _HELD["time"][0])
 
 
 _SOURCES, _IN_RECEIPTS = ("files", "table", "frame"), ("question", "request", "ledger")

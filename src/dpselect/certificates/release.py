@@ -166,7 +166,7 @@ class Release(wording.Worded, Generic[Answer]):
         kind, ((*by, label), held, values) = QUESTIONS[self.task], _tabled(self)
         heads, listed = [*by], [[*map(_shown, held[name])] for name in by]
         groups = cast("Any", self.value) if by else ()
-        is_one_each = bool(by) and len(held["released"]) == len(groups)  # whose rank, level or number says nothing
+        is_one_each = bool(by) and len(values) == len(groups)  # whose rank, level or number says nothing
         if kind.label != "answer" and not (is_one_each and kind.label in ("rank", "level", "number")):
             heads.append(label)
             listed.append([*map(_shown, held[label])])
@@ -281,8 +281,7 @@ def _tabled(release: Release[Any]) -> tuple[list[str], dict[str, list[Any]], lis
     public arguments allow. Counts of values without a list have none: those selected tend to be high, so that no
     interval of each holds.
     """
-    kind, value, numbered = QUESTIONS[release.task], release.value, release.counted
-    counts: Any = None if numbered is None else numbered.count
+    kind, value, numbered, counts = QUESTIONS[release.task], release.value, release.counted, release.counts
     grouped: Any = release.question.get("by", []) if release.groups is not None else []
     heads, numbers = list[str](), ["released", "units", "lower", "upper"]
     for name in [*([grouped] if isinstance(grouped, str) else grouped), _category(kind.label, release)]:

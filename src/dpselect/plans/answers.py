@@ -20,7 +20,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeVar, cast
 
-from dpselect.certificates.release import Release
+from dpselect.certificates.release import Release, canonical_json
 from dpselect.charts import svg_without_title
 from dpselect.checks import fraction_up
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
@@ -75,7 +75,7 @@ class OfQuestions(Mapping[str, Of]):
 
     def to_json(self) -> str:
         """As a JSON object with sorted keys, on one line."""
-        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
+        return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
