@@ -55,7 +55,7 @@ class Questions(PlainQuestions):
     def __init__(
         self,
         rows: Rows,
-        reply: Callable[[TableQuestion], Any] = lambda asked: asked,
+        reply: Callable[[list[TableQuestion]], list[Any]] = list,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> None:
         self._rows, self._reply, self._neighbours, self._groups = rows, reply, neighbours, None
@@ -75,7 +75,7 @@ def summaries(source: Source) -> Questions:
 
 def summaries_of(rows: Rows, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Questions:
     """The same of rows that are read already."""
-    return Questions(rows, lambda asked: gathered([asked])[0], neighbours)
+    return Questions(rows, gathered, neighbours)
 
 
 def expected_summaries(rows: pa.Table) -> Questions:

@@ -177,13 +177,9 @@ class Spending:
             for each, day in zip(questions, stored, strict=True)
         ]
 
-    def answer(self, asked: TableQuestion) -> Release:
-        """The answer: charged, drawn and stored, or the stored one for the request."""
-        return self.answers([asked])[0]
-
     @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
     def answers(self, questions: Sequence[TableQuestion]) -> list[Release]:
-        """The answers to all questions, in order; the account is charged only if all of them fit together.
+        """The answers to all questions, in order, or those stored for their requests; charged only if all fit together.
 
         All rows are read and all certificates written, without their answers, before the first charge: what cannot be
         read or written should cost nothing. The time is taken before anything is read, so it reveals nothing about the

@@ -44,7 +44,7 @@ class Asking:
 
     _groups: PublicGroups | None
     _neighbours: Neighbours
-    _reply: Callable[[TableQuestion], Any]
+    _reply: Callable[[list[TableQuestion]], list[Any]]
     _rows: Rows
 
     def __init_subclass__(cls, *, of: str = "Dataset", returns: str = "Release[{value}]") -> None:
@@ -143,7 +143,8 @@ class Asking:
         words = None if table.format is None else table.format.words or None
         about: dict[str, Any] = {"origin": table.origin, "format": words, "named": table.named}
         about |= {"unit": table.unit, "column": lookups[0].column.shown}
-        return self._reply(TableQuestion(asked=asked, lookups=lookups, read=table.answers, request=request, **about))
+        planned = TableQuestion(asked=asked, lookups=lookups, read=table.answers, request=request, **about)
+        return self._reply([planned])[0]
 
 
 class PlainQuestions(Asking):
@@ -170,11 +171,7 @@ def groups_of(asked: Asking) -> PublicGroups | None:
 
 def planner(asked: Asking) -> PlainQuestions:
     """The same table, whose questions are planned and not answered: each method returns a `TableQuestion`."""
-
-    def itself(question: TableQuestion) -> TableQuestion:
-        return question
-
-    return asked._seen(PlainQuestions, _reply=itself)  # pyright: ignore[reportPrivateUsage] - of this module
+    return asked._seen(PlainQuestions, _reply=list)  # pyright: ignore[reportPrivateUsage] - of this module
 
 
 _RAISES = """\

@@ -16,7 +16,7 @@ from dpselect.summaries import PublicGroups
 class Asking:
     _groups: PublicGroups | None
     _neighbours: Neighbours
-    _reply: Callable[[TableQuestion], Any]
+    _reply: Callable[[list[TableQuestion]], list[Any]]
     _rows: Rows
     def __init_subclass__(cls, *, of: str = "Dataset", returns: str = "Release[{value}]") -> None: ...
     def by(self, by: str | Sequence[str], *, groups: object = None, max_groups_per_unit: int = 1) -> Any: ...

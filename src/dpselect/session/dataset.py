@@ -98,7 +98,7 @@ class Dataset(PlainQuestions):
         self._is_named, self._groups = paths_of(source) is not None, None
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
-        self._reply = self._spending.answer
+        self._reply = self._spending.answers
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         format = declared(format)
         opened = open_table(source, table=table, memory_limit=most, format=format)
@@ -201,8 +201,7 @@ class DryRun(Asking, of="DryRun", returns="Forecast"):
         format: Format | None = None,
     ) -> None:
         self._groups, self._neighbours = None, neighbouring_relation(neighbours)
-        spending = Spending(ledger, account)
-        self._reply = lambda asked: spending.forecasts([asked])[0]
+        self._reply = Spending(ledger, account).forecasts
         said = declared(format)
         self.unchecked = _unchecked(source)
         opened = None if self.unchecked else open_table(source, table=table, format=said)

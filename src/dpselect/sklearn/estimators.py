@@ -170,9 +170,8 @@ class PrivateSelectKBest(SelectorMixin, Charged):
             return [[reading.tally(table, classes, bins=bins, weights=weights)]]
 
         about: dict[str, Any] = {"unit": self.unit, "column": question.column, "request": self.request}
-        self.release_: Release = self._spending(fitted="release_").answer(
-            TableQuestion(asked=asked, lookups=asked.scans, read=read, **about)
-        )
+        planned = TableQuestion(asked=asked, lookups=asked.scans, read=read, **about)
+        self.release_: Release = self._spending(fitted="release_").answers([planned])[0]
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
         return self
