@@ -71,19 +71,17 @@ def table(pages: Pages, typed: Typed) -> Response:
 def choose(pages: Pages, typed: Typed) -> Response:
     """From now on the pages are about this table; or the page again, with what is wrong."""
     opened = _opened(pages, typed)
-    unit, chosen = opened.text("unit"), opened.site
-    if not opened.errors and unit not in (_ROWS, *(_COLUMN + each for each in opened.columns)):
-        opened.errors["unit"] = "This is needed: choose a column, or that each row is another person."
+    unit = opened.text("unit")
     if not opened.errors:
         with opened.noting("unit"):
-            chosen = replace(chosen, unit=ROWS if unit == _ROWS else unit.removeprefix(_COLUMN))
+            if unit not in (_ROWS, *(_COLUMN + each for each in opened.columns)):
+                raise SelectionError("This is needed: choose a column, or that each row is another person.")
+            chosen = replace(opened.site, unit=ROWS if unit == _ROWS else unit.removeprefix(_COLUMN))
             chosen.check()
-    if not opened.errors:
-        with opened.noting("account"):
-            chosen = _with_account(chosen, opened)
+            with opened.noting("account"):
+                pages.site = _with_account(chosen, opened)
     if opened.errors:
         return pages.shown("table.html", status=422, site=opened.site, opened=opened, ledger_file=_LEDGER)
-    pages.site = chosen
     return RedirectResponse("/", 303)
 
 
@@ -99,7 +97,7 @@ def _with_account(site: Site, opened: Opened) -> Site:
         ledger.open_account(name, epsilon=epsilon, unit=site.protects, neighbours=site.neighbours, **more)
     held = ledger.account(name)
     if (held.unit or site.protects, held.neighbours) != (site.protects, site.neighbours):
-        opened.errors["account"] = f"This account protects each {held.unit}, and cannot pay for this table."
+        raise SelectionError(f"This account protects each {held.unit}, and cannot pay for this table.")
     return replace(site, ledger=ledger, account=name)
 
 
@@ -186,7 +184,6 @@ def look(pages: Pages, typed: Typed, question: str) -> Response:
 
 
 def looked(pages: Pages, typed: Typed, id: str) -> Response:
-    """What was found, or how far it is."""
     work = pages.looked.get(id)
     if work is None:
         raise HTTPException(404)
