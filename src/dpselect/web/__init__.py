@@ -4,14 +4,12 @@
 a confirmation. Why it is built so: ``docs/decisions/0027-a-page-to-ask-on.md``.
 """
 
-from dpselect.errors import MissingExtraError
+from dpselect.errors import import_extra
 
-try:
-    from dpselect.web.server import Guard, application, serve
-    from dpselect.web.site import Folder, Site
-except ImportError as missing:
-    if (missing.name or "").startswith("dpselect"):
-        raise
-    raise MissingExtraError("pages in a browser", "web") from missing
+for each in ("starlette", "uvicorn", "jinja2"):
+    import_extra(each, "pages in a browser", "web")
+
+from dpselect.web.server import Guard, application, serve  # noqa: E402
+from dpselect.web.site import Folder, Site  # noqa: E402
 
 __all__ = ["Folder", "Guard", "Site", "application", "serve"]
