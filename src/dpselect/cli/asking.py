@@ -321,7 +321,6 @@ def ledger_of(url: str | None, anchor: str | None, *, if_read: bool = False) -> 
 
 
 def shown(release: Release, *, quiet: bool = False) -> str:
-    """What is printed of the release."""
     from dpselect.certificates.release import lines
 
     if quiet:
@@ -342,7 +341,6 @@ def warning(release: Release) -> str:
 
 
 def forecast_shown(forecast: Forecast, *, quiet: bool = False) -> str:
-    """What is printed for a question that was only planned."""
     if quiet:
         return as_text(forecast.guarantee.epsilon)
     text = _as_typed(str(forecast))

@@ -84,7 +84,6 @@ class Command:
 
 
 def option_name(option: Argument) -> str:
-    """As it is typed."""
     return "--json" if option.kind == "json" else f"--{option.name.replace('_', '-')}"
 
 
@@ -96,7 +95,6 @@ def _declared(hint: Any) -> Argument:
 
 
 def of_function(name: str, run: Callable[..., int | None]) -> Command:
-    """The command that a function declares."""
     about, _, described = cleandoc(run.__doc__ or "").partition("\nArgs:\n")
     explained = explanations(described)
     hints, positional = get_type_hints(run, include_extras=True), list[Argument]()
@@ -310,7 +308,6 @@ def value_of(argument: Argument) -> str:
 
 
 def explained(argument: Argument) -> str:
-    """What it means, and its default."""
     default = argument.default
     if default in (REQUIRED, None, "") or default is False or "Default:" in argument.help:
         return argument.help

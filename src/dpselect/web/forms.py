@@ -62,7 +62,6 @@ class Field:
 
     @property
     def is_needed(self) -> bool:
-        """Whether it may not stay empty."""
         return self.argument.default is REQUIRED
 
     @property
@@ -74,7 +73,6 @@ class Field:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of its inputs."""
         is_pair = words_of(self.argument.kind) == 2
         return (f"{self.name}.lower-end", f"{self.name}.upper-end") if is_pair else (self.name,)
 
@@ -130,7 +128,6 @@ class Filled:
     understood: dict[str, str] = field(default_factory=dict[str, str])  # how each list was read
 
     def text(self, name: str) -> str:
-        """What an input shows."""
         return self.typed.get(name, "")
 
     @contextmanager
@@ -221,7 +218,6 @@ class Form(Filled):
         return None
 
     def reply(self, data: Any, **more: Any) -> Any:
-        """The reply of a `Dataset` or `DryRun`."""
         given = {"column": None, **dict.fromkeys(self.missing), **self.arguments, "epsilon": self.epsilon, **more}
         return reply(data, self.about.name, given)
 
@@ -278,7 +274,6 @@ _LABELS: dict[str, str] = json.loads(files("dpselect.web").joinpath("labels.json
 
 
 def label(name: str) -> str:
-    """What a page calls an argument."""
     return _LABELS.get(name, name.replace("_", " "))
 
 

@@ -79,7 +79,6 @@ class Work:
         self.wait(seconds)
 
     def wait(self, seconds: float) -> None:
-        """Wait for its end, but no longer than this."""
         if self._thread is not None:
             self._thread.join(seconds)
 
@@ -128,7 +127,6 @@ class PageRequest(Work):
         return self.form.site.stamp != self.stamp
 
     def answer(self, progress: Callable[[float], None]) -> Release[Any]:
-        """Read the rows, charge and draw."""
         site = self.form.site
         if self.is_outdated:
             why = "The table was written after this page had been opened: its files differ in size or time. Nothing was"
@@ -168,7 +166,6 @@ class Pages:
         return [each for each in asked if each.result is not None and each.form.site.subject == self.site.subject]
 
     def confirm(self, form: Form) -> PageRequest:
-        """A question that waits for its confirmation."""
         asked = PageRequest(form=form, stamp=form.site.stamp)
         self._keep(self.asked, asked, _MOST_OPEN, lambda stage: stage == "open")
         return asked
@@ -248,7 +245,6 @@ def question(pages: Pages, typed: Typed, id: str) -> Response:
 
 
 def start(pages: Pages, typed: Typed, id: str) -> Response:
-    """Spend and draw, once."""
     if (asked := pages.asked.get(id)) is not None:
         asked.start(asked.answer)
         asked.wait(0.3)  # most tables are read by then

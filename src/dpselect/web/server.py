@@ -114,7 +114,6 @@ class Connection(H11Protocol):
     _end: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the first request."""
         super().connection_made(transport)
         self._wait()
 
@@ -166,7 +165,6 @@ def _can_open() -> bool:
 
 
 def _open(path: Path, say: Callable[[str], None]) -> None:
-    """Open the file in the browser."""
     with suppress(OSError, webbrowser.Error):
         if webbrowser.open(path.as_uri()):
             return
@@ -274,7 +272,6 @@ class Guard:
             return True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope["type"] == "lifespan":
             await self.inner(scope, receive, send)
         if scope["type"] != "http":  # a web socket: there is none
