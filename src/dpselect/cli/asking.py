@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+import dpselect as dps
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of
 from dpselect.cli.commands import Command, Json, Part, Parts, Table, of_function, option_name
 from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress
@@ -159,7 +160,6 @@ def check(
     table are shown: what is written to a file or a pipe, keep to yourself. Rows
     on a server are not looked at.
     """
-    import dpselect as dps
     from dpselect.session.dataset import seen
 
     reading = {name: given[name] for name in ("table", "memory_limit")}
@@ -218,8 +218,6 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
         quiet: Print nothing but where the answers are, without a progress bar; with --dry-run, only epsilon.
     """
     from pathlib import Path
-
-    import dpselect as dps
 
     planned = dps.Plan.from_toml(plan)
     if dry_run:

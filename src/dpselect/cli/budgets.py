@@ -8,17 +8,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dpselect import __version__
+import dpselect as dps
 from dpselect.arguments import Argument, Exact
 from dpselect.checks import positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.cli.commands import Json
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
-    from dpselect.ledger import Account, Ledger
+    from dpselect.ledger import Account
 
 _CHOICES = {
     "permute-and-flip": "PermuteAndFlip",
@@ -59,7 +58,6 @@ def plan(
         expected_error: Find the epsilon that brings the expected error down to this.
         within: Find the epsilon that keeps the error within this, at the confidence level.
     """
-    import dpselect as dps
     from dpselect.planning import epsilon_for, error_curve
 
     count = positive_count(candidates_count, "candidates_count", at_most=sys.maxsize)
@@ -78,7 +76,7 @@ def plan(
     for each in targets:
         each["epsilon"] = {name: epsilon_for(kind, **setting, **each) for name, kind in kinds.items()}
     found = {"candidates_count": setting.pop("n"), **setting, "confidence": levels["error_bound"]}
-    found |= {"version": __version__, "table": rows, "targets": targets}
+    found |= {"version": dps.__version__, "table": rows, "targets": targets}
     if as_json:
         print(json.dumps(found, sort_keys=True, allow_nan=False, ensure_ascii=False))
     else:
@@ -161,13 +159,13 @@ def open(
         neighbours: Which tables the guarantee compares: add-remove, or replace-one if the number of units is public.
     """
     limits = {"epsilon": epsilon, "delta": delta, "set_aside": set_aside}
-    with _opened(ledger, anchor) as opened:
+    with dps.Ledger(ledger, anchor=anchor) as opened:
         _show_accounts([opened.open_account(account, unit=unit, neighbours=neighbours, **limits)], as_json)
 
 
 def show(ledger: Url, account: OneOrAll = None, *, as_json: Json = False) -> None:
     """Show what is left of an account, or of all accounts."""
-    with _opened(ledger) as opened:
+    with dps.Ledger(ledger) as opened:
         _show_accounts(opened.accounts() if account is None else [opened.account(account)], as_json)
 
 
@@ -177,7 +175,7 @@ def history(ledger: Url, account: Name, *, last: int | None = None, as_json: Jso
     Args:
         last: Number of entries, counted from the end. Default: all.
     """
-    with _opened(ledger) as opened:
+    with dps.Ledger(ledger) as opened:
         found = opened.entries(account, last=last)
         while page := [*islice(found, 1000)]:  # a long history need not fit into memory
             _print(as_json, [entry.to_dict() for entry in page], _HISTORY)
@@ -192,13 +190,13 @@ def limit(
         epsilon: New limit, a decimal or a fraction such as 1/3; at least what is spent.
         reason: Why the limit changes, and who allowed it. The entry contains it.
     """
-    with _opened(ledger, anchor) as opened:
+    with dps.Ledger(ledger, anchor=anchor) as opened:
         _show_accounts([opened.set_limit(account, epsilon=epsilon, reason=reason)], as_json)
 
 
 def close(ledger: Url, account: Name, *, anchor: Anchor = None, as_json: Json = False) -> None:
     """Close an account permanently: nothing more can be charged to it."""
-    with _opened(ledger, anchor) as opened:
+    with dps.Ledger(ledger, anchor=anchor) as opened:
         _show_accounts([opened.close(account)], as_json)
 
 
@@ -209,7 +207,7 @@ def verify(ledger: Url, account: OneOrAll = None, *, anchor: Anchor = None, as_j
     replaced by an older copy. Its anchor can, and so can any receipt:
     dpselect verify CERTIFICATE --ledger LEDGER looks one up.
     """
-    with _opened(ledger, anchor) as opened:
+    with dps.Ledger(ledger, anchor=anchor) as opened:
         _print(as_json, [each.to_dict() for each in opened.verify(account)], _VERIFIED)
 
 
@@ -222,7 +220,7 @@ def anchor(ledger: Url, *, to: str, as_json: Json = False) -> None:
     Args:
         to: File to append to.
     """
-    with _opened(ledger) as opened:
+    with dps.Ledger(ledger) as opened:
         heads = opened.anchor(to)
     noted = [{"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads]
     _print(as_json, noted, {"account": "account", "noted up to entry": "sequence", "hash": "hash"})
@@ -238,16 +236,10 @@ def backup(ledger: Url, *, to: str, anchor: Anchor = None, as_json: Json = False
     Args:
         to: File of the copy, which must not exist yet.
     """
-    with _opened(ledger, anchor) as opened:
+    with dps.Ledger(ledger, anchor=anchor) as opened:
         if anchor is not None:
             opened.verify()
         _print(as_json, [each.to_dict() for each in opened.backup(to)], _VERIFIED)
-
-
-def _opened(ledger: str | Path, anchor: str | None = None) -> Ledger:
-    from dpselect.ledger import Ledger  # with a database, which help does not need
-
-    return Ledger(ledger, anchor=anchor)
 
 
 def _show_accounts(found: Sequence[Account], as_json: bool) -> None:

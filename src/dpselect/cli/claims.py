@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpselect import __version__
+import dpselect as dps
 from dpselect.checks import did_you_mean, text_of
 from dpselect.cli.commands import Json
 from dpselect.cli.process import printable_lines
@@ -44,10 +44,9 @@ def verify(certificate: str, *, ledger: str | None = None, as_json: Json = False
         ledger: Also look up its charge in this ledger.
     """
     from dpselect.certificates import checking
-    from dpselect.ledger import Ledger
 
     text = text_of(certificate, "certificate", "what --json printed", most=100)
-    with nullcontext() if ledger is None else Ledger(ledger) as opened:
+    with nullcontext() if ledger is None else dps.Ledger(ledger) as opened:
         checked = checking.verify(text, ledger=opened)
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": checked.release.delta, "charged": checked.charged}
@@ -124,8 +123,6 @@ def audit(
         draws: Draws for each neighbour, at most.
         confidence: With which the lower bound holds, below 1.
     """
-    import dpselect as dps
-
     place, _, name = sampler.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # as `python -m` does
@@ -181,16 +178,13 @@ def doctor(*, as_json: Json = False) -> int:
     The exit status is 1 if something that every question needs does not work.
     Missing extras are not a fault.
     """
-    from dpselect import Ledger, PermuteAndFlip
-    from dpselect.accounting import PureEvent
-
     # The second candidate is better by more than any noise.
-    draws = PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select([0, 10**6]) == 1
-    with TemporaryDirectory() as folder, Ledger(f"sqlite:///{folder}/doctor.db") as ledger:
+    draws = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select([0, 10**6]) == 1
+    with TemporaryDirectory() as folder, dps.Ledger(f"sqlite:///{folder}/doctor.db") as ledger:
         ledger.open_account("doctor", epsilon=1)
-        ledger.charge("doctor", PureEvent(epsilon=0.5))
+        ledger.charge("doctor", dps.accounting.PureEvent(epsilon=0.5))
         keeps_count = ledger.remaining("doctor") == 0.5 and bool(ledger.verify())
-    here = f"dpselect {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    here = f"dpselect {dps.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     broken = "Do not use this installation; please report it."
     needed = [
         Finding("drawing, from the operating system's randomness", draws, here, "" if draws else broken),

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from dpselect.errors import InvalidDataError, InvalidParameterError, may_hold_password, typed, without_password
+from dpselect.errors import InvalidDataError, InvalidParameterError, typed, without_password
 from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
@@ -112,11 +112,9 @@ class Site:
 
     @property
     def shown_source(self) -> str:
-        """The table as pages name it: a file, or a server without the password."""
+        """The table as pages name it: a file, or a server without options, any of which may hold a password."""
         text = self.source or ""
-        if text.startswith(("postgres://", "postgresql://", "postgresql+")) and may_hold_password(text):
-            return without_password(text)
-        return text
+        return without_password(text) if text.startswith(("postgres://", "postgresql://", "postgresql+")) else text
 
     @property
     def subject(self) -> tuple[object, ...]:
