@@ -170,14 +170,10 @@ class PrivateSearchCV(MetaEstimatorMixin, Charged):
                 score = sum_of_scores(self.scoring(fitted, scored, right), rows=len(right), steps=steps)
             return noise.draw(score) / steps, fitted
 
-        ledger = self._spending(fitted="best_estimator_").ledger
-
-        def charge(event: Event) -> None:
-            if ledger is not None:
-                paid = Run(event=event, mechanism="BestOfRuns", neighbours=relation, unit=self.unit)
-                ledger.charge(str(self.account), paid)
-
-        best = plan.run(run, range(len(listed)), charge=charge)
+        if (ledger := self._spending(fitted="best_estimator_").ledger) is not None:
+            paid = Run(event=plan.event, mechanism="BestOfRuns", neighbours=relation, unit=self.unit)
+            ledger.charge(str(self.account), paid)
+        best = plan.run(run, range(len(listed)))
         if best is None or best.failed:  # a geometric number of runs is never 0
             hint = "Its error may depend on the data, so it is not shown. The charge stands. Try it on public rows."
             raise InvalidDataError("estimator", Shown("<failed>"), "one that can be fitted and scored", hint)
