@@ -157,11 +157,10 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _can_open() -> bool:
     """Whether there is a browser to open; without a screen one that takes the terminal would be found."""
-    try:
+    with suppress(webbrowser.Error):
         found = webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return isinstance(found, webbrowser.BackgroundBrowser) or not isinstance(found, webbrowser.GenericBrowser)
+        return isinstance(found, webbrowser.BackgroundBrowser) or not isinstance(found, webbrowser.GenericBrowser)
+    return False
 
 
 def _open(path: Path, say: Callable[[str], None]) -> None:
