@@ -43,11 +43,9 @@ def verify(certificate: str, *, ledger: str | None = None, as_json: Json = False
         certificate: File with what --json printed.
         ledger: Also look up its charge in this ledger.
     """
-    from dpselect.certificates import checking
-
     text = text_of(certificate, "certificate", "what --json printed", most=100)
     with nullcontext() if ledger is None else dps.Ledger(ledger) as opened:
-        checked = checking.verify(text, ledger=opened)
+        checked = dps.verify(text, ledger=opened)
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": checked.release.delta, "charged": checked.charged}
         found |= {"error_bound": checked.error_bound, "question": checked.question, "value": checked.value}
