@@ -115,9 +115,6 @@ class CandidateWeights(tuple[float | Fraction, ...]):
             return float(ratios.sum() * (1.0 + 2.0**-40))
 
 
-Weights = Sequence[float | Fraction] | npt.NDArray[np.generic]
-
-
 class _WeightedDraws:
     """What the core's `Sampler` does, with a weight for each candidate."""
 
@@ -185,7 +182,7 @@ class ExponentialMechanism(Mechanism):
     """
 
     law = EXPONENTIAL
-    weights: Weights | None = field(default=None, repr=False)
+    weights: Sequence[float | Fraction] | npt.NDArray[np.generic] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         names = [part.name for part in fields(self) if part.repr] + ["weights"] * (self.weights is not None)
