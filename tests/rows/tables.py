@@ -52,7 +52,8 @@ class Opened:
         """The table with the column of its units."""
         if isinstance(self.table, Rows):
             return self.table
-        rows = Rows(self.table, origin="", unit=unit, progress=progress)
+        format = getattr(self.table, "format", None)
+        rows = Rows(self.table, origin="", unit=unit, progress=progress, format=format)
         rows.conditions = self.conditions
         return rows
 

@@ -119,6 +119,7 @@ def test_a_place_without_locks_takes_rows_all_the_same(tmp_path: Path, monkeypat
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with spill_folder() as folder:
         assert Path(folder).is_dir()
+        remove_abandoned.cache_clear()
         remove_abandoned(str(tmp_path))
         assert Path(folder).is_dir()
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
-from functools import partial
+from functools import cache, partial
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -257,18 +257,12 @@ except ImportError:  # on Windows there is no such lock, and a process removes o
     fcntl: Any = None
 
 _PREFIX, _LOCK = "dpselect-", "lock"
-_swept: set[str] = set()
 
 
 @contextmanager
 def spill_folder() -> Generator[str]:
-    """An empty folder, removed at the end, with a file in it that is locked until then, and named only once locked.
-
-    The first in a process also removes folders of dead processes.
-    """
-    if tempfile.gettempdir() not in _swept:
-        _swept.add(tempfile.gettempdir())
-        remove_abandoned(tempfile.gettempdir())
+    """An empty folder, removed at the end, with a file in it that is locked until then, and named only once locked."""
+    remove_abandoned(tempfile.gettempdir())
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder, ExitStack() as held:
         if fcntl is not None:
             with suppress(OSError):  # a file system without locks: only this process removes the folder
@@ -280,8 +274,9 @@ def spill_folder() -> Generator[str]:
         yield folder
 
 
+@cache
 def remove_abandoned(place: str) -> None:
-    """Remove the folders of this user in `place` whose process has ended, but none without a lock, as just made."""
+    """Remove, once, the folders of this user in `place` whose process has ended, but none without a lock: just made."""
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question

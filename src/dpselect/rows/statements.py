@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import summaries
-from dpselect.formats import Format
 from dpselect.rows.columns import Column, Progress
 from dpselect.rows.row_rules import Amount, Dialect, Name, Number, RowValue, Unit, Value, Within, rule, unit_rule
 from dpselect.summaries import CandidateKind, CountsOf, PublicCandidates, Scan, TotalsOf, ValuesIn
@@ -143,13 +142,11 @@ class Engine(ABC):
         shown: its name in errors and ``repr``: a path, a kind of frame, or a URL without its password.
         columns: all columns, with different names.
         listed: whether errors may list these names; not if they might be somebody's row.
-        format: how cells of text are written, if that was declared.
     """
 
     shown: str
     columns: tuple[Column, ...]
     listed: bool = True
-    format: Format | None = None
 
     @abstractmethod
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:

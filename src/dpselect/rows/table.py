@@ -33,7 +33,7 @@ class Rows:
         origin: the name of the table in a ledger; see `dpselect.rows.opening.identity_of`.
         unit: name of the column that identifies whom a row belongs to, or `ROWS`.
         progress: called with the share of the work that is done, from 0 to 1.
-        format: how cells of text are written, if that was declared; of an engine it is known.
+        format: how cells of text are written, if that was declared.
         named: what certificates say of the table; see `dpselect.rows.opening`.
     """
 
@@ -49,7 +49,7 @@ class Rows:
         format: Format | None = None,
         named: Mapping[str, Any] | None = None,
     ) -> None:
-        self.engine, self.origin, self.format = engine, origin, format if engine is None else engine.format
+        self.engine, self.origin, self.format = engine, origin, format
         self.named: Mapping[str, Any] = {} if named is None else named
         self.conditions: tuple[Condition, ...] = ()  # only rows that meet all of them are looked at
         with cut_off:

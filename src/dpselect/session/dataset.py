@@ -18,7 +18,7 @@ from dpselect.privacy import EachRow, Neighbours, Times, neighbouring_relation
 from dpselect.questions.question import BY_NAME
 from dpselect.questions.wording import html_table
 from dpselect.rows.files import paths_of
-from dpselect.rows.opening import identity_of, open_table
+from dpselect.rows.opening import identity_of, is_server, open_table
 from dpselect.rows.table import Rows
 from dpselect.session.answering import Forecast, Spending, TableQuestion
 from dpselect.session.asking import Asking, PlainQuestions, planner
@@ -223,7 +223,7 @@ def _unchecked(source: object) -> str:
     if not isinstance(source, str | Path) or "\0" in str(source):
         return ""  # a frame, or what is refused when it is opened
     text = str(source)
-    if text.startswith(("postgresql://", "postgres://")):
+    if is_server(text):
         return "no server is asked"
     return "" if os.path.exists(text) or glob.glob(text, recursive=True) else "there is no such file"
 
