@@ -22,18 +22,7 @@ from dpselect.questions.wording import scope
 from dpselect.rows.arrow import Array, pc
 from dpselect.rows.columns import LINE
 from dpselect.rows.duckdb import Connection, DuckDB, Embedded, answer, candidate_table
-from dpselect.rows.row_rules import (
-    BLANKS,
-    MISSING,
-    NO_BREAK_BLANKS,
-    PATTERNS,
-    Amount,
-    Number,
-    RowValue,
-    Value,
-    Within,
-    rule,
-)
+from dpselect.rows.row_rules import BLANKS, MISSING, NO_BREAK_BLANKS, PATTERNS, Number, RowValue, Value, rule
 from dpselect.rows.scan import Cell, Scan, literal
 from dpselect.rows.statements import filtered, is_interval, statement_of
 from dpselect.rows.table import checked_progress
@@ -273,7 +262,7 @@ class _Look:
         self._unit, met, shown, kept = printable(self._read["who"].shown), ["true"], ["nth"], list[str]()
         for name, value in reads.items():
             listed, is_text = self._lists.get(name), value.column.holds in TEXTS
-            read = f"({rule(Number(value.column) if isinstance(value, Within | Amount) else value, name, DuckDB())})"
+            read = f"({rule(Number(value.column) if name in ('number', 'added') else value, name, DuckDB())})"
             counts = f"({rule(value, name, DuckDB())}) IS NOT NULL"
             if listed is not None:
                 interval = is_interval(listed) and f"BETWEEN {listed.values[0]} AND {listed.values[-1]}"
