@@ -48,16 +48,13 @@ def listed(
     """The public list that `text` names, as `argument` takes it: prices as numbers, dates as texts.
 
     Args:
-        text: an inclusive range of whole numbers (``-5..5``); a list, separated by commas or lines, with double quotes
-            around members that hold a comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one
-            member a line; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
-        argument: its name.
+        text: a range is of whole numbers and includes both ends; a list is separated by commas or lines, with double
+            quotes around members that hold a comma (``"Paris, Texas",Rome``); a file is in UTF-8.
         kind: the type of the members, if stated. Unless it is text, what nearly looks like a range or a Python list is
             refused instead of being read as a single member.
         fitting: otherwise the types that the column can match; the first one that all members look like is used. If
-            there are none, integers, booleans or text, but no decimals. A range is always of whole numbers.
+            there are none, integers, booleans or text, but no decimals.
         private: path or glob of the table of the question, from which nothing may be listed.
-        may_be_one: whether a list of one leaves something to ask.
     """
     written = _Written(text, argument, private, may_be_one)
     match argument:
