@@ -125,8 +125,9 @@ def _law_of_one(task: Any, summary: Any) -> Law:
         case Median() if task.domain.grid is not None:
             return [task.mechanism.pmf(summary.values)]
         case Mean() | Variance():
-            points = np.arange(-400, 3201) * (task.whole // 40)
-            return [task.mechanism.cdf(each, points) for each in task.exact(summary.values)]
+            step = task.whole // 40  # a small part of the scale
+            points = np.arange(-1_200, 3_201) * step
+            return [np.cumsum(task.mechanism.pmf(each, points)) * step for each in task.exact(summary.values)]
         case Median() | Quantiles():
             points = np.linspace(task.domain.lower, task.domain.upper, 61)
             if isinstance(task, Quantiles):
@@ -138,7 +139,7 @@ def _law_of_one(task: Any, summary: Any) -> Law:
 
 def _noisy(mechanism: GeometricMechanism, exact: int) -> np.ndarray:
     """Up to each of some numbers around the sums and counts of small tables."""
-    return mechanism.cdf(exact, np.arange(-40_000, 400_001, 25))
+    return np.cumsum(mechanism.pmf(exact, np.arange(-40_000, 400_001)))[::25]
 
 
 POSSIBLE = [str(each) for each in (*range(10), *"vwxyzX", *DAYS, *(1.25 * at - 2.0 for at in range(7)))]
