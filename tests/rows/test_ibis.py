@@ -35,5 +35,5 @@ def test_tables_in_memory_that_nobody_asked_before() -> None:
 
 def test_any_engine_of_ibis_and_none() -> None:
     assert asked(ibis.polars.connect({"rows": pl.DataFrame(ROWS)}).table("rows")) == [2, 1]
-    with pytest.raises(InvalidDataError, match="a table on an engine"):
-        opened(ibis.table({"unit": "string", "value": "string"}, name="nowhere"))
+    with pytest.raises(InvalidDataError, match="Its engine could not answer"):
+        asked(ibis.table({"unit": "string", "value": "string"}, name="nowhere"))
