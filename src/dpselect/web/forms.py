@@ -247,26 +247,22 @@ def accuracy_of(form: Form, forecast: Forecast) -> tuple[str, str]:
 
 
 def budget_of(account: Account | None, forecast: Forecast | None = None) -> dict[str, Any] | None:
-    """What an account has left, and what an answer would leave of it, as texts, and in hundredths for a bar.
+    """What an answer would leave of an account, as text; what is spent, and its cost, in hundredths for a bar.
 
-    `refused` says why the account would refuse the answer, if it would; `is_free` is whether it was answered before.
+    `refused` says why the account would refuse the answer, if it would.
     """
     if account is None:
         return None
-    limit, is_free = account.epsilon, forecast is not None and bool(forecast.is_answered)
-    cost = Fraction(0) if forecast is None or is_free else Fraction(forecast.guarantee.epsilon)
-    left = max(limit - account.spent, Fraction(0))
-    spent, part = (round(float(100 * each / limit), 2) if limit else 0.0 for each in (limit - left, cost))
+    cost = Fraction(0 if forecast is None or forecast.is_answered else forecast.guarantee.epsilon)
+    spent, part = (round(float(100 * each / account.epsilon), 2) for each in (account.spent, cost))
     refused = "" if forecast is None or forecast.fits else in_two(forecast.charge)[0]
     return {
         "account": account,
-        "limit": as_text(as_written(limit)),
-        "left": left_shown(account.left if forecast is None or forecast.left is None else forecast.left),
-        "after": left_shown(fraction_down(max(left - cost, Fraction(0)))),
+        "limit": as_text(as_written(account.epsilon)),
+        "after": left_shown(fraction_down(max(account.epsilon - account.spent - cost, Fraction(0)))),
         "spent": spent,
         "cost": min(part, round(100 - spent, 2)),
         "refused": re.sub(r"(?<=[0-9])\.0(?= )", "", refused),  # as in 0.0
-        "is_free": is_free,
     }
 
 
