@@ -205,13 +205,14 @@ class Spending:
                 undrawn: Release = Release(value=asked.asked.undrawn, **about)
                 drafts.append(_Draft(asked, found, undrawn, "" if self.ledger is None else undrawn.question_hash()))
             if drafts and len(questions) > 1:
-                self._look(questions)  # reading may have taken long, and others charge meanwhile
                 if self.ledger is not None and all(each.asked.request is not None for each in drafts):
                     charges = [
                         (each.asked.run, str(each.asked.request), each.asked.text, each.certificate, each.undrawn.time)
                         for each in drafts
                     ]
                     self.ledger.charge_ahead(self.account, charges)
+                else:  # reading may have taken long, and others charge meanwhile
+                    self._look(questions)
             answers = (self._answer(draft, seeded_before) for draft in drafts)
             return [next(answers) if release is None else release for release in known]
         except BaseException as error:
