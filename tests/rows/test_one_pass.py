@@ -68,6 +68,32 @@ def test_every_question_reads_together_what_it_reads_alone(
     assert len(passes) == 1
 
 
+@pytest.mark.parametrize("engine", STREAMS)
+def test_cross_tables_read_beside_others_what_they_read_alone(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = Questions(Rows(PLACERS[engine](ROWS, tmp_path).opened().table, origin="", unit="who"))
+    pairs = [("south", "x"), ("north", "y"), ("south", "y"), ("north", "nobody")]
+    crossed = seen(data, by=["city", "name"], groups=pairs, max_groups_per_unit=len(pairs))
+    other = seen(data, by=["name", "city"], groups=[("y", "west"), ("x", "north")], max_groups_per_unit=2)
+    both = [
+        crossed.count(epsilon=1.0),
+        data.count("name", candidates=["x", "z"], epsilon=1.0),
+        crossed.count("page", candidates=range(5), epsilon=1.0),
+        other.count("age", between=(30, 60), epsilon=1.0),
+        seen(data, **BY_CITY).count(epsilon=1.0),
+        crossed.sum("age", clip=(0, 60), epsilon=1.0),
+    ]
+    alone = [plain(*gathered([each])) for each in both]
+    passes: list[str] = []
+    before_each_pass(monkeypatch, passes.append)
+    assert [plain(each) for each in together(both)] == alone
+    assert len(passes) == 1
+    counts = np.array(alone[0][0])
+    assert counts[:3].all()
+    assert not counts[3]
+
+
 def test_the_comparison_above_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = planned(PLACERS["csv"](ROWS, tmp_path).opened(), ["count", "count-between", "histogram", "median"])
     alone = [plain(*gathered([each])) for each in asked]

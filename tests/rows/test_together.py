@@ -70,6 +70,14 @@ def asked_of(table: Opened, held: dict[str, list[Any]]) -> tuple[list[Any], list
     expected += [[[units_with(held, ("city", city), ("c0", value)) for value in (5, 1, 3, 2)] for city in CITIES[::-1]]]
     asked += [table.asked("units", unit="who", groups=both)]
     expected += [[units_with(held, ("city", city)) for city in CITIES[::-1]]]
+    # Cross tables, whose columns are looked up together: with pairs that are no group, and one that nobody has.
+    pairs = [("rome", "oslo"), ("oslo", "rome"), ("oslo", "oslo"), ("rome", "nowhere")]
+    cross = (["city", "home"], pairs, len(pairs))
+    named = [(("city", city), ("home", home)) for city, home in pairs]
+    asked += [table.asked("count", unit="who", column="c1", candidates=[4, 2, 0], groups=cross)]
+    expected += [[[units_with(held, *both, ("c1", value)) for value in (4, 2, 0)] for both in named]]
+    asked[:0] = [table.asked("units", unit="who", groups=cross)]
+    expected[:0] = [[units_with(held, *both) for both in named]]
     asked += [table.asked("units", unit="who")]
     expected += [[len({*held["who"]} - {None})]]
     return asked, expected
