@@ -121,6 +121,30 @@ def test_what_an_object_says_of_its_class_is_not_believed(role: str) -> None:
     assert count(pd.DataFrame(roles), ["1"] if role == "value" else [1]) == [2 if role == "value" else 1]
 
 
+class Third(fractions.Fraction):
+    @property
+    def numerator(self) -> int:
+        seen.append("numerator")
+        return 7
+
+
+class Known(uuid.UUID):
+    def __getattribute__(self, name: str) -> Any:
+        seen.append(name)
+        return super().__getattribute__(name)
+
+
+seen: list[str] = []
+
+
+def test_no_attribute_of_an_object_is_asked_for() -> None:
+    """Fractions and UUIDs read themselves by attributes, of which a subclass may make anything."""
+    cells = pd.Series([Third(1, 3), Known(int=7), "x"], dtype=object)
+    seen.clear()
+    assert count(pd.DataFrame({"unit": range(3), "value": cells}), ["x", str(uuid.UUID(int=7))]) == [1, 0]
+    assert not seen
+
+
 SEVENS = [7, 7.0, np.int8(7), np.float16(7), decimal.Decimal("7.00"), decimal.Decimal("0.7E1"), "7"]
 HALVES = [0.5, np.float32(0.5), decimal.Decimal("0.5"), decimal.Decimal("0.500"), decimal.Decimal("5e-1"), "0.5"]
 TENTHS = [0.1, decimal.Decimal.from_float(0.1), decimal.Decimal("0.1"), "0.1"]

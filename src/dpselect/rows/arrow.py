@@ -287,6 +287,7 @@ _READERS: dict[type, Callable[[Any], Any]] = {
 Their own attributes and methods are not trusted (``__class__``, ``__float__``, ``__eq__``, ...): they may do anything,
 and none can make reading fail.
 """
+_IN_PYTHON = (Fraction, UUID)  # they read themselves by attributes, so that none may inherit from them
 
 
 def value_of_object(value: Any) -> str | bool | int | float | None:
@@ -297,8 +298,8 @@ def value_of_object(value: Any) -> str | bool | int | float | None:
     """
     kind = cast("type[Any]", type(value))
     try:
-        known = kind if kind in _READERS else next(base for base in kind.__mro__ if base in _READERS)
-        read = _READERS[known](value)
+        known = kind if kind in _READERS else next(base for base in type.mro(kind) if base in _READERS)
+        read = None if known in _IN_PYTHON and kind is not known else _READERS[known](value)
         if read is None or type(read) in (str, bool):
             return read
         double = float(read)
