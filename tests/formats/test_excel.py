@@ -133,6 +133,11 @@ def test_a_cell_that_cannot_be_converted_is_empty(cell: str, tmp_path: Path) -> 
     assert numbers(rewritten(path, CELL, cell), None, bounds=(0, 9)) in ([1.5] * 3, [1.5] * 3 + [7.0])
 
 
+def test_a_time_of_day_that_is_written_as_text_is_that_text(tmp_path: Path) -> None:
+    path = rewritten(book(tmp_path / "t.xlsx", of(["x", "y", 4242])), CELL, '<c r="B4" t="d"><v>09:30:00</v></c>')
+    assert counts(path, ["09:30:00", "x"], None) == [1, 1]
+
+
 @pytest.mark.parametrize("epoch", [None, CALENDAR_MAC_1904])
 def test_the_last_moment_of_all_is_no_error(epoch: Any, tmp_path: Path) -> None:
     """In the column, in the unit and in a group: a part of a second before the year 10000."""

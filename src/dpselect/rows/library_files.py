@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from functools import cache, partial
 from importlib import import_module
 from itertools import islice
@@ -278,6 +278,8 @@ def _text(cell: Any) -> str | None:
                 value = (found + timedelta(microseconds=500_000)).replace(microsecond=0)
         if isinstance(value, datetime):  # some programs write dates as text
             value = value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
+        elif isinstance(value, time | timedelta):  # likewise
+            value = str(value)
         return arrow.text_of_objects([value])[0]
     return None
 
