@@ -262,6 +262,7 @@ BAD_PRICES: dict[str, tuple[Any, str]] = {
     "not rounded": (np.linspace(0.1, 1.0, 8) ** 2, "Round them, to cents say"),
     "too fine": ([Fraction(1, 7919**i) for i in range(1, 80)], "at most 2^40 times"),
     "far too fine": ([Fraction(1, prime) for prime in range(10**9 + 7, 10**9 + 207, 2)], "at most 2^40 times"),
+    "too fine for any memory": ([Fraction(1, each) for each in range(1, 300_001)], "at most 2^40 times"),
     "too many": (range(1, 10**30), "at most 1,000,000 prices"),
 }
 

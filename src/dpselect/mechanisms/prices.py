@@ -175,12 +175,17 @@ def _positive(member: object, prices: object) -> int | Fraction:
 
 
 def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[IntArray, Fraction]:
-    denominator = math.lcm(*{number.denominator for number in exact})
+    hint = "Round them, to cents say: round(price, 2)."
+    too_fine = _refusal(prices, "prices of at most 2^40 times their largest common unit", hint)
+    denominator = 1
+    for part in {number.denominator for number in exact}:
+        denominator = math.lcm(denominator, part)
+        if denominator.bit_length() > 2200:  # any double is more than `_MOST_UNITS` of a unit this small
+            raise too_fine
     numerators = [number.numerator * (denominator // number.denominator) for number in exact]
     divisor = math.gcd(*numerators)
     if max(numerators) // divisor > _MOST_UNITS:
-        hint = "Round them, to cents say: round(price, 2)."
-        raise _refusal(prices, "prices of at most 2^40 times their largest common unit", hint)
+        raise too_fine
     return np.array([number // divisor for number in numerators], np.int64), Fraction(divisor, denominator)
 
 
