@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import dpselect as dps
+from dpselect.ledger import sqlite
 from tests.ledger.remembered import forget
 from tests.rows.tables import write_csv
 from tests.slow import SLOW
@@ -104,6 +106,37 @@ def test_an_interrupt_at_any_line_after_the_commit_names_the_entry(
     code = f"from tests.ledger.test_interrupts import *; check_that_entries_are_named({given})"
     checked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert checked.stdout.startswith("named"), checked.stderr
+
+
+def test_an_interrupt_while_others_hold_the_guard_ends_the_turn(
+    opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread may be opening a connection when a transaction ends."""
+
+    class Held:
+        def __enter__(self) -> None:
+            raise KeyboardInterrupt
+
+        def __exit__(self, *_: object) -> None: ...
+
+    with dps.Ledger(shutil.copy(opened, tmp_path / "budget.db"), wait=1) as ledger:
+        event = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
+        charge = sqlite.Transaction.insert
+
+        def amid(*given: Any, **named: Any) -> None:
+            charge(*given, **named)
+            monkeypatch.setattr(sqlite, "_guard", Held())
+
+        monkeypatch.setattr(sqlite.Transaction, "insert", amid)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.charge("clicks", event)
+        monkeypatch.undo()
+        gc.collect()
+        charged = list[int]()
+        other = threading.Thread(target=lambda: charged.append(ledger.charge("clicks", event).sequence))
+        other.start()
+        other.join()
+        assert charged
 
 
 _COMMAND = """

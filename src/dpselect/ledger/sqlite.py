@@ -259,12 +259,14 @@ class SqliteFile:
                     self._refuse_another()  # while it is certain that nothing is written
                     transaction.raw.commit()
             finally:
-                with _guard:
-                    transaction.end()  # before it is another's turn
-                    _used.discard(transaction)
-                if write:
-                    with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
-                        self._turn.release()
+                try:
+                    with _guard:
+                        transaction.end()  # before it is another's turn
+                        _used.discard(transaction)
+                finally:  # also of an interrupt that comes while others hold the guard
+                    if write:
+                        with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
+                            self._turn.release()
         except sqlite3.Error as error:  # whose text is never quoted: it contains statements and their values
             code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
             raise _CODES.get(code, _CODES.get(code & 0xFF, _BROKEN)).of(self.shown) from None
