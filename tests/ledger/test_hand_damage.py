@@ -134,6 +134,13 @@ def test_what_is_sealed_anew_without_a_change_is_sound(damaged: str, column: str
         assert ledger.verify()
 
 
+@pytest.mark.parametrize("act", ACCOUNT_ACTS)
+def test_an_account_that_counts_no_opening_is_damage(damaged: str, act: str) -> None:
+    sealed_anew(damaged, "state", lambda held: held.update(entries=0))
+    with Ledger(damaged) as ledger, pytest.raises(LedgerDamagedError, match="account 'clicks'"):
+        ACCOUNT_ACTS[act](ledger)
+
+
 @pytest.mark.parametrize("number", HOSTILE)
 @pytest.mark.parametrize("place", ["epsilon", "total"])
 @pytest.mark.parametrize("act", ["remaining", "charge", "verify"])

@@ -137,8 +137,9 @@ class Book:
             raise InvalidAccountError("account", typed(name), "the name of an account of this ledger", hint)
         try:
             account = Account.of_texts(row["terms"], row["state"], row["head"])
-            if {"number": account.number, "name": account.name, **account.moving}.items() - row.items():
-                raise ValueError("another seal")
+            said = {"number": account.number, "name": account.name, **account.moving}
+            if not account.entries or said.items() - row.items():
+                raise ValueError("not open, or another seal")
             return account
         except UNREADABLE:
             text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
