@@ -335,6 +335,31 @@ def harms() -> int:
     return EXAMPLES
 
 
+@pytest.mark.parametrize("act", ["verify", "look", "anchor"])
+def test_who_reads_compares_with_what_the_anchor_held_before(
+    act: str, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a server others charge and note meanwhile, which this transaction does not see: no entry is missing."""
+    place, heads, seen = tmp_path / "anchor", FileAnchor.heads, list[int]()
+    with Ledger(server_url, anchor=place) as ledger, Ledger(server_url, anchor=place) as other:
+        ledger.open_account("clicks", epsilon=10)
+
+        def growing(self: FileAnchor, id: str) -> dict[str, Head]:
+            if not seen:
+                seen.append(1)
+                other.charge("clicks", EVENT)
+            return heads(self, id)
+
+        monkeypatch.setattr(FileAnchor, "heads", growing)
+        acts: dict[str, Callable[[], object]] = {
+            "verify": ledger.verify,
+            "look": lambda: ledger.look("clicks", [(EVENT, None, "")]),
+            "anchor": lambda: ledger.anchor(place),
+        }
+        acts[act]()
+        assert (seen, ledger.account("clicks").entries) == ([1], 2)
+
+
 def test_verifying_compares_with_what_the_anchor_held_when_it_began(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -137,7 +137,7 @@ class Ledger:
             AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
         """
         wanted = None if name is None else requests.short_text(name, "account")
-        with self._reading() as book:
+        with self._beside(self._anchor) as book:
             accounts = book.sound_accounts()
             found = accounts if wanted is None else [book.account(wanted)]
         for each in found:
@@ -247,8 +247,8 @@ class Ledger:
             AnchorError: the anchor cannot be written, is damaged, or belongs to another ledger.
         """
         anchor = FileAnchor(to, wait=self._wait, ledger=self._address.place)
-        with self._reading() as book:
-            known, found = anchor.heads(book.id), list[Head]()
+        with self._beside(anchor) as book:
+            known, found = book.noted, list[Head]()
             book.refuse_missing(known)
             for account in map(book.account, book.names()):
                 noted, now = known.get(account.name), account.to_head(book.id)
@@ -348,7 +348,7 @@ class Ledger:
             None.
         """
         charges = self._requests(account, *questions)
-        with self._reading() as book:
+        with self._beside(self._anchor) as book:
             held = book.account(account)
             book.compare(held)
             known = [charge.known(book, held) for charge in charges]
@@ -392,6 +392,17 @@ class Ledger:
     def _reading(self, *, write: bool = False) -> Generator[Book]:
         with self._database.transaction(write=write) as connection:
             yield Book(connection, self._address.shown, self._anchor)
+
+    @contextmanager
+    def _beside(self, anchor: FileAnchor | None) -> Generator[Book]:
+        """A transaction that sees at least what the anchor knew before it: on a server others charge meanwhile."""
+        known: Mapping[str, Head] = {}
+        if anchor is not None:
+            with self._reading() as book:
+                known = anchor.heads(book.id)
+        with self._reading() as book:
+            book.noted = known
+            yield book
 
     @contextmanager
     def _writing(self) -> Generator[Book]:

@@ -198,7 +198,7 @@ class Book:
 
     @functools.cached_property
     def noted(self) -> Mapping[str, Head]:
-        """The latest entry of each account that the anchor knows; a writer reads it after the account was locked."""
+        """The latest entry of each account that the anchor knows; for a writer once the account is locked."""
         return {} if self.anchor is None else self.anchor.heads(self.id)
 
     def locked(self, name: str) -> Account:
@@ -242,7 +242,6 @@ class Book:
 
     def sound_accounts(self) -> list[Account]:
         """All accounts, if nothing is missing or damaged, and none is behind what the anchor had noted before."""
-        noted = self.noted  # now: on a server others charge meanwhile, and note what is not seen here
         if not self.connection.lock:  # a file; a server looks after its own
             refuse_unsound_file(self.connection, ledger=self.ledger)
         wrong = self.connection.scalar(_STRAY)
@@ -253,7 +252,7 @@ class Book:
             raise LedgerDamagedError(self.ledger, "there is no account in it, and so nothing to verify.")
         if [each.number for each in found] != list(range(1, len(found) + 1)):
             raise LedgerDamagedError(self.ledger, "an account is missing.")
-        self.refuse_missing(noted)
+        self.refuse_missing(self.noted)
         for each in found:
             self.compare(each)
             place = self.connection.scalar(_SURPLUS, account=each.number, end=each.entries)
