@@ -15,7 +15,9 @@ import pytest
 import dpselect as dps
 from dpselect import Neighbours, Release
 from dpselect.accounting import PureEvent
+from dpselect.privacy import Guarantee
 from dpselect.questions.records import NoisyUnits
+from dpselect.questions.wording import in_words
 from tests.question_words import provenance
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
@@ -242,3 +244,9 @@ def test_representations() -> None:
 
 def test_times_are_written_in_utc() -> None:
     assert make(time=datetime(2026, 1, 1, tzinfo=UTC)).to_dict()["time"] == "2026-01-01T00:00:00+00:00"
+
+
+def test_a_report_says_what_an_attacker_finds() -> None:
+    said = "A test that takes 5 of 100 absent ones for present finds at most 8.25 of 100 present ones"
+    assert said in in_words(Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "person"))
+    assert "absent" not in in_words(Guarantee(0.5, 0.0, Neighbours.REPLACE_ONE, "person"))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dpselect.planning.optimal import optimal_ratio as optimal_ratio
     from dpselect.planning.plots import plot_error as plot_error
     from dpselect.planning.plots import plot_pmf as plot_pmf
-    from dpselect.planning.plots import plot_power as plot_power
     from dpselect.planning.worst_case import Bounds as Bounds
     from dpselect.planning.worst_case import Recommendation as Recommendation
     from dpselect.planning.worst_case import lead_shown as lead_shown

@@ -1,4 +1,4 @@
-"""Charts: error against epsilon for each mechanism, how likely each candidate is, and what a guarantee leaves."""
+"""Charts: error against epsilon for each mechanism, and how likely each candidate is."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from dpselect.planning.curves import MechanismKind, checked_epsilons, error_curv
 
 if TYPE_CHECKING:
     from altair import LayerChart
-
-    from dpselect.privacy import Guarantee
 
 MECHANISMS: Mapping[str, MechanismKind] = {
     "permute-and-flip": PermuteAndFlip,
@@ -172,42 +170,6 @@ def plot_pmf(mechanism: Mechanism, scores: ScoresLike, candidates: object = None
         value="probability of being selected",
         title=title,
         subtitle=subtitle,
-    )
-
-
-def plot_power(*guarantees: Guarantee) -> LayerChart:
-    """A chart of what each guarantee leaves to an attacker: the power of a test against its significance.
-
-    Args:
-        guarantees: one to five, such as ``release.guarantee``: see its method `power`.
-
-    Raises:
-        InvalidParameterError: there are none, or too many.
-        MissingExtraError: the extra ``plots`` is not installed.
-
-    Proof: ``proofs/testing.md``.
-
-    >>> import dpselect as dps
-    >>> forecast = dps.DryRun(unit="person").count(epsilon=0.5)
-    >>> plot_power(forecast.guarantee).to_dict()["title"]["text"]
-    ['How many of those present an attacker finds at most']
-    """
-    if not 1 <= len(guarantees) < MOST_SERIES:
-        got = Shown(f"<{len(guarantees)} guarantees>")
-        raise InvalidParameterError("guarantees", got, f"1 to {MOST_SERIES - 1} guarantees, such as release.guarantee")
-    wrong = np.linspace(0.0, 1.0, 202)[1:-1]
-    found = {
-        f"epsilon = {each.epsilon:g}" + (f", delta = {each.delta:g}" if each.delta else ""): np.array(
-            [each.power(level) for level in wrong.tolist()]
-        )
-        for each in guarantees
-    }
-    return lines(
-        [Series(name=name, x=wrong, y=power) for name, power in {**found, "a blind guess": wrong}.items()],
-        x=Axis(title="share of absent units taken for present", lowest=0.0, highest=1.0),
-        y=Axis(title="share of present units found", lowest=0.0, highest=1.0),
-        title="How many of those present an attacker finds at most",
-        subtitle="The attacker knows all other rows, and sees the answer.",
     )
 
 
