@@ -14,7 +14,7 @@ OLD_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$each" -c '$(OLD_ENOUGH)' 2>/dev/null && echo "$$each" && break; done)
 
-RUST := $(shell find .cargo rust \( -name target -o -name fuzz \) -prune -o -name '*.rs' -print -o -name '*.toml' -print)
+RUST := $(shell find .cargo rust -name target -prune -o -name '*.rs' -print -o -name '*.toml' -print)
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
@@ -23,7 +23,7 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test test-slow lint proofs bench house docs mutants sanitize address thread fuzz miri foreign paper readme pages wheel clean
+.PHONY: help demo test test-slow lint proofs bench house docs mutants sanitize address thread miri foreign paper readme pages wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -35,7 +35,7 @@ help:
 	@echo 'make bench     ratios against peers, into docs/benchmarks.md, eight of them into README.md (BIG=1: also 10^8 scores)'
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose where privacy is decided, one line at a time, and see that the tests notice'
-	@echo 'make sanitize  address and thread sanitizers, fuzzers, Miri (nightly Rust)'
+	@echo 'make sanitize  address and thread sanitizers, Miri (nightly Rust)'
 	@echo 'make foreign   the core for processors that this one is not: ARM with NEON, x86-64 with SSE2 or AVX2 alone (needs qemu)'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, whole distributions, trees and synthetic data'
 	@echo 'make docs      the documents as a site, with notebooks run: docs/_build/index.html'
@@ -87,10 +87,9 @@ mutants: $(VENV)/.dev
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 NIGHTLY := env -u RUSTFLAGS cargo +nightly
 SANITIZED = cargo +nightly test --quiet --lib --manifest-path rust/Cargo.toml --target $(HOST) --target-dir rust/target/$@
-FUZZ_SECONDS ?= 60
 
 # Each is a door of its own: `make address`, `make thread` and so on.
-sanitize: address thread fuzz miri
+sanitize: address thread miri
 
 # Laws of so many draws that they alone would take longer than all the rest; others run the same code.
 LONG_LAWS := heads_far_from_the_top_arrive_as_often_as_they_should every_route_gives_the_law_on_a_grid \
@@ -114,9 +113,6 @@ thread: | $(VENV)/.nightly
 		echo 'The planted race was reported.'; \
 	else echo "$$planted"; echo 'ThreadSanitizer did not report the planted race.' >&2; exit 1; fi; \
 	$(THREAD_SANITIZED) $(THREAD_TESTS) $(LONG_LAWS:%=--skip %)
-
-fuzz: | $(VENV)/.fuzz
-	cd rust && PATH="$(CURDIR)/$(BIN):$$PATH" $(NIGHTLY) fuzz run --target-dir target/fuzz partial_bytes -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0
 
 # What Miri gets through in minutes: memory that threads share, and numbers whose bits come one after another.
 MIRI_TESTS := scores::threads exact::decision exact::lazy \
@@ -239,8 +235,4 @@ $(BENCH)/.bench $(WHEEL)/.wheel:
 $(VENV)/.nightly:
 	@mkdir -p $(VENV)
 	@rustc +nightly --version >/dev/null || { echo 'Sanitizers need a nightly Rust toolchain.' >&2; exit 1; }
-	@touch $@
-
-$(VENV)/.fuzz: | $(VENV)/.nightly
-	cargo install --quiet --root $(VENV) cargo-fuzz@0.13.2
 	@touch $@

@@ -60,7 +60,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
             "early_stop partition_selection stop_candidate above_threshold randomized_response different_sensitivities"
         ),
         "About a program: its bits, passes over rows, processes, database. Tests compare the program with a model.": (
-            "exact_sampling partial_selection one_pass ledger"
+            "exact_sampling one_pass ledger"
         ),
         "About errors or about tests, not about what an answer reveals. Tests compare it with exact models.": (
             "optimality error_bounds testing audit"

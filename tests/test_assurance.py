@@ -31,7 +31,7 @@ DRAW_NOTHING = {
         *("Release", "SelectionError", "candidates_from", "check", "falsify_sensitivity", "report", "verify"),
     },
     "dpselect.mechanisms": {
-        *("BestRun", "CountEstimate", "IntegerCeiling", "OrderNoise", "TopKPlan", "Winner", "left_for_selection")
+        *("BestRun", "CountEstimate", "IntegerCeiling", "OrderNoise", "TopKPlan", "left_for_selection")
     },
 }
 """Answers, plans, arguments and tables. What a table is asked has a page for each question, which is tried below."""

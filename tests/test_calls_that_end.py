@@ -72,15 +72,6 @@ LONG_CALLS = {
         "ends = np.arange(10**6 + 1.0); slopes = np.linspace(1.0, -1.0, ends.size)",
         "core.PiecewiseSampler(1.0, 1.0, 2).plan_concave(ends, slopes, False)",
     ),
-    "merges of states that claim the most that is read": (
-        "import struct\n"
-        "def state(magnitude):\n"
-        "    known = b'\\x01' * (1 << 9)\n"
-        "    head = b'dpps\\x01' + struct.pack('<BBddQQ', 1, 1, 1.0, 1.0, 1, 1)\n"
-        "    numbers = struct.pack('<QQBhQQQQQ', 0, 0, 0, 0, magnitude, 1 << 12, 1 << 20, 1, len(known))\n"
-        "    return core.Partial.from_bytes(head + numbers + known)\n",
-        "state(3).merged(state(2))",
-    ),
 }
 
 
@@ -209,30 +200,6 @@ def test_draws_from_scores_that_are_overwritten_end(child: Child, law: str, call
     outcomes = set(child.printed_by(CHANGING.format(call=f"sampler('{law}').{call}")).split())
     assert outcomes
     assert outcomes <= {"answer", "InvalidScoresError"}
-
-
-@pytest.mark.parametrize("part", ["winners()", "to_bytes()", "merged(partial)"])
-def test_threads_that_ask_for_a_state_that_is_used_all_get_an_error(child: Child, part: str) -> None:
-    # Every refusal builds an exception in Python, where the interpreter may hand over to another thread.
-    script = f"""
-usual = sys.getswitchinterval()
-sys.setswitchinterval(1e-6)
-partial = core.Partial.of('exponential', 1.0, 1.0, 1, 1, np.zeros(3), 0)
-partial.winners()
-refused = []
-def ask():
-    for _ in range(3000):
-        try:
-            partial.{part}
-        except ValueError:
-            refused.append(1)
-threads = [threading.Thread(target=ask) for _ in range(4)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-sys.setswitchinterval(usual)
-print(len(refused))
-"""
-    assert child.printed_by(script) == "12000\n"
 
 
 def test_a_signals_handler_may_draw_and_may_fork() -> None:

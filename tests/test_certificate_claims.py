@@ -29,12 +29,7 @@ THIRDS: dict[str, Any] = {"bounds": (Fraction(-1, 3), Fraction(1000, 3)), "step"
 MILLION = 10**6 + Fraction(1, 3)
 CLOSE: dict[str, Any] = {"bounds": (MILLION, MILLION + Fraction(1, 10**9) / 3), "step": Fraction(1, 10**9) / 3}
 ZEROS = "0" * 64
-IN_PLACE = (
-    "proofs/counting.md",
-    "proofs/permute_and_flip.md",
-    "proofs/exact_sampling.md",
-    "proofs/partial_selection.md",
-)
+UNGROUPED = ("proofs/counting.md", "proofs/permute_and_flip.md", "proofs/exact_sampling.md")
 OF_GROUPS: dict[str, Any] = {"by": "page", "groups": [5, 1, 3], "max_groups_per_unit": 2}
 
 ASK: dict[str, Callable[[], Release]] = {
@@ -225,7 +220,7 @@ def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
         ("mean", "value", 120.5, "value"),
         ("best_by", "value", 4, "value"),
         ("most_common", "proofs", ["proofs/counting.md", "proofs/permute_and_flip.md"], "proofs"),
-        ("most_common of groups", "proofs", [*IN_PLACE], "proofs"),
+        ("most_common of groups", "proofs", [*UNGROUPED], "proofs"),
         ("most_common", "proofs", ["proofs/top_k.md"], "proofs"),
     ],
 )
@@ -300,7 +295,7 @@ def test_a_zero_may_stand_for_less_and_paid_numbers_may_be_any() -> None:
 def test_no_page_is_added() -> None:
     for release in (ASK["most_common"](), ASK["top_k"]()):
         with pytest.raises(InvalidCertificateError, match="<proofs>"):
-            check(edited(release, "proofs", [*release.proofs, "proofs/partial_selection.md"]))
+            check(edited(release, "proofs", [*release.proofs, "proofs/early_stop.md"]))
 
 
 def test_a_larger_epsilon_buys_no_smaller_error_bound() -> None:

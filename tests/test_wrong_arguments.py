@@ -191,8 +191,6 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dpselect.ExponentialMechanism": {"weights": [1, 2, 3]},
     "dpselect.DiscreteGaussianMechanism.draw_many": {"values": [1, 2]},
     "dpselect.mechanisms.MeanMechanism.error_bound": {"n": 3},
-    "dpselect.PartialSelection.of": {"mechanism": FLIP},
-    "dpselect.PartialSelection.from_bytes": {"mechanism": FLIP},
     "dpselect.mechanisms.QuantileMechanism": {"step": 1},
     "dpselect.best_of_runs": {"epsilon_per_run": 0.5, "expected_runs": 2.0},
     "dpselect.candidates_from": CODED,
@@ -261,12 +259,6 @@ PUBLIC = {"events", "levels", "marginals", "questions"}
 GOING = {("top_k", "method")}
 """Arguments that are about to go."""
 
-MAKERS: dict[str, Callable[[], Any]] = {
-    "dpselect.Ledger": _ledger,
-    "dpselect.PartialSelection": lambda: dps.PartialSelection.of(FLIP, [1.0, 2.0]),
-}
-"""How an object comes to be, if not by calling its class."""
-
 
 def walked() -> dict[str, Callable[[], Callable[..., Any]]]:
     """What is public, by name, and how it is come by: each time anew, as some of it has a state."""
@@ -277,8 +269,7 @@ def walked() -> dict[str, Callable[[], Callable[..., Any]]]:
             is_class = isinstance(each, type)
             if not callable(each) or name in MADE_INSIDE or (is_class and issubclass(each, (Exception, str))):
                 continue
-            if label not in MAKERS or label == "dpselect.Ledger":
-                found[label] = functools.partial(getattr, module, name)
+            found[label] = functools.partial(getattr, module, name)
             for method in dir(each) if is_class else []:
                 if not method.startswith("_") and callable(getattr(each, method)) and method not in INTERNAL:
                     found[f"{label}.{method}"] = functools.partial(_method, each, label, method)
@@ -288,7 +279,7 @@ def walked() -> dict[str, Callable[[], Callable[..., Any]]]:
 def _method(kind: type, label: str, method: str) -> Callable[..., Any]:
     if isinstance(inspect.getattr_static(kind, method), (classmethod, staticmethod)):
         return getattr(kind, method)
-    return getattr(MAKERS[label]() if label in MAKERS else kind(**examples(kind, label)), method)
+    return getattr(_ledger() if kind is dps.Ledger else kind(**examples(kind, label)), method)
 
 
 def examples(call: Callable[..., Any], label: str) -> dict[str, Any]:

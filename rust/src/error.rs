@@ -16,8 +16,6 @@ pub enum SelectError {
     InvalidScale,
     /// The operating system's source of randomness failed.
     Entropy,
-    /// The law has no times by which winners of parts could be compared.
-    NotMergeable,
     /// There is no memory for the index or for the answers.
     Memory,
     /// The scores were overwritten while they were drawn from.
@@ -34,7 +32,6 @@ impl fmt::Display for SelectError {
             Self::InvalidCount => "a count outside 1..=number of candidates",
             Self::InvalidScale => "epsilon or sensitivity not finite and positive",
             Self::Entropy => "the operating system's source of randomness failed",
-            Self::NotMergeable => "a law whose draws cannot be merged",
             Self::Memory => "not enough memory for the index or the answers",
             Self::Changed => "the scores were changed while they were drawn from",
             Self::Interrupted => "interrupted",

@@ -2,12 +2,12 @@
 
 Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechanisms `PermuteAndFlip`,
 `ExponentialMechanism`, `ReportNoisyMax`; with a sensitivity for each score: `GeneralizedSelection`; the k best as a
-set: `TopKSet`; in several places: `PartialSelection`. Numbers: `LaplaceMechanism`, `GeometricMechanism`. Streams:
-`AboveThreshold`. Tuning: `best_of_runs`. All other mechanisms: `mechanisms`. Tables: `Dataset`, whose answers are
-each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way;
-`ROWS` if each row is another person; `verify` a certificate. Several questions with one budget: `Plan`; a page about
-answers: `report`. What others wrote: `audit`, `falsify_sensitivity`. Before spending: `planning`. What was spent:
-`accounting`. Trees, synthetic tables and networks: `recipes`. All errors: `errors`.
+set: `TopKSet`. Numbers: `LaplaceMechanism`, `GeometricMechanism`. Streams: `AboveThreshold`. Tuning: `best_of_runs`.
+All other mechanisms: `mechanisms`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`;
+`candidates_from` a public file; `Format` for files that are written in another way; `ROWS` if each row is another
+person; `verify` a certificate. Several questions with one budget: `Plan`; a page about answers: `report`. What others
+wrote: `audit`, `falsify_sensitivity`. Before spending: `planning`. What was spent: `accounting`. Trees, synthetic
+tables and networks: `recipes`. All errors: `errors`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import GeneralizedSelection as GeneralizedSelection
     from dpselect.mechanisms import GeometricMechanism as GeometricMechanism
     from dpselect.mechanisms import LaplaceMechanism as LaplaceMechanism
-    from dpselect.mechanisms import PartialSelection as PartialSelection
     from dpselect.mechanisms import PermuteAndFlip as PermuteAndFlip
     from dpselect.mechanisms import RandomizedResponse as RandomizedResponse
     from dpselect.mechanisms import ReportNoisyMax as ReportNoisyMax

@@ -44,14 +44,6 @@ def _tuned(count: int) -> object:
     return None if best is None else best.score
 
 
-def _in_parts(scores: Sequence[int]) -> mechanisms.Winner:
-    parts = [
-        dps.PartialSelection.of(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0), part, partition=place)
-        for place, part in enumerate((scores[:1], scores[1:]))
-    ]
-    return parts[0].merged(parts[1]).winner()
-
-
 def _ordered(counts: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
     drawn = mechanisms.NoisyOrder(3, 2, epsilon=1.0, max_values_per_unit=1).select(counts)
     return drawn.positions.tolist(), drawn.counts.tolist()
@@ -184,7 +176,6 @@ RIGHT = [
         UP,
         DOWN,
     ),
-    _case("scores in two places", "partial_selection", _in_parts, UP, DOWN),
     _case("two most common with counts", "noisy_order", _ordered, [5, 0, 0], [5, 0, 1]),
     _case(
         "values until a candidate that stops",

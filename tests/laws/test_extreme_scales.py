@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import dpselect as dps
 from dpselect._native import _core
 from tests.laws.goodness_of_fit import NEVER, p_value
 
@@ -61,18 +60,3 @@ def test_blurred_scales_are_uniform(law: str, shape: str) -> None:
         assert p_value(np.r_[counts[:5] + counts[5:], np.zeros(5)], uniform) < NEVER, "another law is told from it"
     assert sorted(sampler.peel(scores, COUNT)) == list(range(COUNT))
     assert time.monotonic() - start < SECONDS
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", [dps.ExponentialMechanism, dps.PermuteAndFlip])
-def test_parts_agree(kind: type[dps.ExponentialMechanism | dps.PermuteAndFlip], shape: str) -> None:
-    scores = np.random.default_rng(1).permutation(SHAPES[shape])
-    for epsilon, sensitivity in (SHARP, BLURRED):
-        mechanism = kind(epsilon=epsilon, sensitivity=sensitivity)
-        thirds = enumerate(np.split(scores, 3))
-        first, second, third = (dps.PartialSelection.of(mechanism, part, partition=number) for number, part in thirds)
-        winner = first.merged(second).merged(third).winner()
-        assert winner is not None
-        index = winner.partition * (COUNT // 3) + winner.index
-        assert 0 <= index < COUNT
-        assert epsilon < 1 or scores[index] == scores.max()

@@ -1,7 +1,7 @@
 """Draws follow the law at every limit of the index's layout: lanes, rows, stripes, turns of threads; few and many.
 
 With all types of numbers, in any form in memory, from subnormal to the largest, with zeros of both signs, and epsilon
-from the smallest double to 1e300; merged from parts, in rounds, on four threads, and by the weighted mechanism, too.
+from the smallest double to 1e300; in rounds, on four threads, and by the weighted mechanism, too.
 Laws are computed in another way, from exact fractions: see `tests/laws/cell_laws.py`. Each test decides on its
 instances one by one and once on all together: by day 150 decisions, each of which refutes a right law less than once in
 10^9 runs. Draws from wrong laws, as many as there are of the right one, have to be refuted.
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -64,30 +63,12 @@ def on_four_threads(mechanism: Any, scores: NDArray[Any]) -> NDArray[np.intp]:
         return np.array([index for each in some for index in each.result()])
 
 
-def in_parts(mechanism: Any, scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Three parts, the second from within the first stripe, merged in turns through bytes."""
-    ends = sorted({0, scores.size // 3 // 64 * 64 + 5, scores.size // 2, scores.size})
-    drawn: list[int] = []
-    for turn in range(450):
-        parts = [
-            dps.PartialSelection.of(mechanism, scores[start:end], partition=start) for start, end in pairwise(ends)
-        ]
-        parts = [dps.PartialSelection.from_bytes(mechanism, part.to_bytes()) for part in parts[:: 1 - 2 * (turn % 2)]]
-        merged = parts[0]
-        for part in parts[1:]:
-            merged = dps.PartialSelection.from_bytes(mechanism, merged.merged(part).to_bytes())
-        winner = merged.winner()
-        drawn.append(winner.partition + winner.index)
-    return np.array(drawn)
-
-
 def two_rounds(mechanism: Any, scores: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([mechanism.peel(scores, min(2, scores.size)) for _ in range(600)])
 
 
 DRAWS: dict[str, Draw] = {
-    each.__name__: each
-    for each in (one_by_one, some_at_a_time, all_at_once, by_rows, on_four_threads, in_parts, two_rounds)
+    each.__name__: each for each in (one_by_one, some_at_a_time, all_at_once, by_rows, on_four_threads, two_rounds)
 }
 
 
@@ -132,7 +113,7 @@ def assert_the_law(draw: Draw, instances: list[tuple[Instance, Any, Any]], wrong
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
 def test_every_limit_has_the_law(draw: Draw) -> None:
-    names = [name for name in KINDS if draw is not in_parts or name != "Laplace noise"]
+    names = list(KINDS)
     made: list[tuple[Instance, Any, Any]] = []
     for seed in INSTANCES:
         instance, name = an_instance(seed, rounds=draw is two_rounds), names[seed % len(names)]
@@ -140,9 +121,7 @@ def test_every_limit_has_the_law(draw: Draw) -> None:
     assert_the_law(draw, made, WRONG)
 
 
-@pytest.mark.parametrize(
-    "draw", [each for each in DRAWS.values() if each is not in_parts], ids=lambda draw: draw.__name__
-)
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
 def test_every_limit_has_the_law_with_weights(draw: Draw) -> None:
     made: list[tuple[Instance, Any, Any]] = []
     for seed in INSTANCES:

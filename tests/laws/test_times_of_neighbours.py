@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect import ExponentialNoiseTopK, PartialSelection
+from dpselect import ExponentialNoiseTopK
 from dpselect.testing import seeded
 from tests.laws.subjects import KINDS
 from tests.slow import SLOW
@@ -79,9 +79,6 @@ def ways(name: str, terms: dict[str, Any]) -> Iterator[tuple[str, Draw]]:
     yield "select_rows", lambda scores: mechanism.select_rows(np.broadcast_to(scores, (3, scores.size)))
     yield "peel", lambda scores: mechanism.peel(scores, 3)
     yield "select_with_gap", lambda scores: mechanism.select_with_gap(scores, step=1.0)
-    if name == "Laplace noise":
-        return
-    yield "a partial draw", lambda scores: PartialSelection.of(mechanism, scores)
     if name == "permute-and-flip":
         once = ExponentialNoiseTopK(k=3, **terms)
         yield "noise once", once.select

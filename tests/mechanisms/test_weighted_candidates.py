@@ -238,8 +238,6 @@ def test_another_number_of_scores_is_refused() -> None:
         made([1, 2]).select_rows([[1.0, 2.0], [math.nan, 1.0]])
 
 
-def test_gaps_and_parts_have_no_weights() -> None:
+def test_gaps_have_no_weights() -> None:
     with pytest.raises(InvalidParameterError, match="a gap is released"):
         made([1, 2]).select_with_gap([1.0, 2.0], step=1.0)
-    with pytest.raises(InvalidParameterError, match="with weights"):
-        dps.PartialSelection.of(made([1, 2]), [1, 2])

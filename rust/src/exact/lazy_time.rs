@@ -1,9 +1,8 @@
 //! A time of which only the bits asked for exist, together with all that is needed to ask for more.
 //!
 //! The time is `(known + U_1 + ... + U_parts) 2^-bits / rate` with independent uniforms U of [0, 1) of which no
-//! bit has been looked at. So these four numbers *are* its law given everything that was ever decided about it: with
-//! them any process may draw the bits that follow, in another process or on another machine.
-//! Proof: `proofs/partial_selection.md`, "A time that is known in part".
+//! bit has been looked at. So these four numbers *are* its law given everything that was ever decided about it.
+//! Proof: `proofs/exponential_once.md`, "A time that is known in part"; model: `tests/reference/lazy_times.py`.
 
 use dashu_int::UBig;
 
@@ -18,7 +17,7 @@ use crate::exact::rational::Rational;
 const SPARE_BITS: usize = 64;
 const WORD_BITS: usize = 64;
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct Clock {
     pub known: UBig,
     pub bits: usize,

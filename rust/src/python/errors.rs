@@ -86,12 +86,6 @@ pub fn to_python(py: Python<'_>, error: SelectError) -> PyErr {
         SelectError::InvalidScale => {
             invalid_parameter(py, "epsilon, sensitivity", "<out of range>", "finite numbers > 0")
         }
-        SelectError::NotMergeable => invalid_parameter(
-            py,
-            "mechanism",
-            "<not mergeable>",
-            "permute-and-flip or the exponential mechanism, or noise of their laws, the same for all parts",
-        ),
         SelectError::Memory => {
             plain(py, |known| &known.memory, "Not enough memory for that many scores or answers; nothing was drawn.")
         }

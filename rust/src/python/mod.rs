@@ -7,7 +7,6 @@ mod arrays;
 mod errors;
 mod noise;
 mod numbers;
-mod partial;
 mod piecewise;
 mod sampler;
 mod seeding;
@@ -41,7 +40,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<numbers::IntervalSampler>()?;
     module.add_class::<piecewise::PiecewisePlan>()?;
     module.add_class::<piecewise::PiecewiseSampler>()?;
-    module.add_class::<partial::Partial>()?;
     module.add_class::<streams::LazyFlips>()?;
     module.add_class::<streams::ThresholdStream>()?;
     module.add_class::<sampler::Sampler>()

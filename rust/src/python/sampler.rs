@@ -89,7 +89,7 @@ impl Sampler {
     }
 }
 
-pub fn law_named(py: Python<'_>, name: &str) -> PyResult<Law> {
+fn law_named(py: Python<'_>, name: &str) -> PyResult<Law> {
     match name {
         "exponential" => Ok(Law::Exponential),
         "permute_and_flip" => Ok(Law::PermuteAndFlip),

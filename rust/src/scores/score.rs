@@ -1,12 +1,9 @@
 //! Scores: as memory has them, of ten types, and as they are compared, of two. And how far one lies below another: in doubles
 //! with a known error, and exactly.
 
-use dashu_int::{IBig, Sign};
+use crate::exact::rational::{Rational, exactly};
 
-use crate::exact::rational::{Rational, exactly, scaled};
-use crate::exact::rounding::parts;
-
-/// What candidates are compared by; higher is better. Of two scores from one place both are real, or both whole.
+/// What candidates are compared by; higher is better. Of one vector all are real, or all whole.
 ///
 /// Whole numbers of 64 bits without a sign are held less 2^63: all that a draw looks at is which score is larger, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -66,41 +63,6 @@ impl Score {
         }
     }
 }
-
-/// A score of any type, exactly: `±magnitude * 2^exponent`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Height {
-    pub is_negative: bool,
-    pub magnitude: u64,
-    pub exponent: i16,
-}
-
-impl Height {
-    /// The number that a finite score stands for in memory of that kind.
-    pub fn of(score: Score, kind: Kind) -> Self {
-        match score {
-            Score::Real(value) => {
-                let (integer, exponent) = parts(value);
-                let (sign, magnitude) = integer.into_parts();
-                // A double has 53 bits, times a power of two of at least 2^-1074.
-                let magnitude = u64::try_from(magnitude).unwrap_or(u64::MAX);
-                Self { is_negative: sign == Sign::Negative, magnitude, exponent: exponent as i16 }
-            }
-            Score::Whole(value) if kind == Kind::U64 => {
-                Self { is_negative: false, magnitude: value as u64 ^ SIGN, exponent: 0 }
-            }
-            Score::Whole(value) => Self { is_negative: value < 0, magnitude: value.unsigned_abs(), exponent: 0 },
-        }
-    }
-
-    pub fn exactly(self) -> Rational {
-        let magnitude = IBig::from(self.magnitude);
-        scaled(if self.is_negative { -magnitude } else { magnitude }, i64::from(self.exponent))
-    }
-}
-
-/// The bit by which whole numbers with and without a sign differ in their order.
-const SIGN: u64 = 1 << 63;
 
 /// The type of the numbers in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -388,16 +350,6 @@ mod tests {
         let (low, high) = (-1.7e308_f64, 1.7e308_f64);
         assert_eq!(gap(low, high), f64::INFINITY);
         assert_eq!(exact(low, high), exactly(1.7e308) * Rational::from(2));
-    }
-
-    #[test]
-    fn heights_are_the_numbers_in_memory() {
-        let of = |score: Score, kind| Height::of(score, kind).exactly();
-        assert_eq!(of(7_u64.into(), Kind::U64), Rational::from(7));
-        assert_eq!(of(u64::MAX.into(), Kind::U64), Rational::from(u64::MAX));
-        assert_eq!(of(i64::MIN.into(), Kind::I64), Rational::from(i64::MIN));
-        assert_eq!(of((-3_i8).into(), Kind::I8), Rational::from(-3));
-        assert_eq!(of((-0.75_f32).into(), Kind::F32), exactly(-0.75));
     }
 
     #[test]

@@ -2,26 +2,37 @@
 
 use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
-use crate::error::SelectError;
 use crate::exact::lazy_time::Clock;
 use crate::scores::block_index::Blocks;
 use crate::scores::scale::Scale;
 use crate::scores::score_view::View;
-use crate::select::weight_line::Round;
-use crate::select::{exponential_mechanism, permute_and_flip};
+use crate::select::weight_line::{BlockLine, Round};
+use crate::select::{exponential_mechanism, once};
 use crate::testing::{assert_law, exponential_law, exponents, middle, simpson};
 
-type Draw = fn(&Round<'_, '_>, &mut Entropy) -> Result<(usize, Clock), SelectError>;
+type Draw = fn(View<'_>, &mut Entropy) -> (usize, Clock);
 
 /// The joint law for these exponents and this instant.
 type Law = fn(&[f64], f64) -> Vec<f64>;
 
-const BOTH: [Draw; 2] = [exponential_mechanism::draw_with_time, permute_and_flip::draw_with_time];
+const BOTH: [Draw; 2] = [by_the_exponential_mechanism, by_noise_once];
 
 const SHAPES: [&[f64]; 4] = [&[0.0, 1.0, 3.0], &[5.0; 7], &[0.0, 4.0, 4.0, -3.0, 3.5, 1.0], &[2.0]];
 
 fn scale() -> Scale {
     Scale::new(1.0, 1.0, 2).unwrap()
+}
+
+fn by_the_exponential_mechanism(scores: View<'_>, entropy: &mut Entropy) -> (usize, Clock) {
+    let (blocks, scale) = (Blocks::new(scores).unwrap(), scale());
+    let round = Round::new(&blocks, &scale);
+    exponential_mechanism::draw_with_time(&round, &BlockLine::new(&round), entropy).unwrap()
+}
+
+/// The first of exponential noise once is that of permute-and-flip.
+fn by_noise_once(scores: View<'_>, entropy: &mut Entropy) -> (usize, Clock) {
+    let first = once::largest(scores, &scale(), 1, entropy).unwrap().remove(0);
+    (first.index, first.clock)
 }
 
 /// Probabilities of (which candidate arrives first, whether before `instant`), in that order.
@@ -49,12 +60,11 @@ fn the_first_arrival_and_its_time() {
     let laws: [Law; 2] = [exponential_joint, permute_and_flip_joint];
     for (draw, law) in BOTH.into_iter().zip(laws) {
         for scores in SHAPES {
-            let blocks = Blocks::new(View::of(scores)).unwrap();
-            let (scale, x) = (scale(), exponents(scores, &scale()));
+            let x = exponents(scores, &scale());
             let instant = 0.3 / x.iter().map(|x| libm::exp(-x)).sum::<f64>();
             let wrong = law(&x, instant * 1.1);
             assert_law("first and when", 60_000, &law(&x, instant), &wrong, || {
-                let (index, clock) = draw(&Round::new(&blocks, &scale), &mut entropy).unwrap();
+                let (index, clock) = draw(View::of(scores), &mut entropy);
                 2 * index + usize::from(middle(&clock) >= instant)
             });
         }
@@ -66,7 +76,6 @@ fn the_first_arrival_and_its_time() {
 fn many_items_in_mixed_blocks() {
     let mut entropy = seeded(52);
     let scores: Vec<f64> = (0..4200).map(|index| if index % 7 == 0 { 4.0 } else { 0.0 }).collect();
-    let blocks = Blocks::new(View::of(&scores)).unwrap();
     let low = libm::exp(-2.0);
     let instant = 0.7 / (600.0 + 3600.0 * low);
     let total = 600.0 + 3600.0 * low;
@@ -81,7 +90,7 @@ fn many_items_in_mixed_blocks() {
         let law = [early_high, late_high, 1.0 - survival(instant) - early_high, survival(instant) - late_high];
         let wrong = [law[0] + 0.04, law[1] - 0.04, law[2], law[3]];
         assert_law("mixed blocks", 15_000, &law, &wrong, || {
-            let (index, clock) = draw(&Round::new(&blocks, &scale()), &mut entropy).unwrap();
+            let (index, clock) = draw(View::of(&scores), &mut entropy);
             2 * usize::from(scores[index] == 0.0) + usize::from(middle(&clock) >= instant)
         });
     }

@@ -2,7 +2,7 @@
 //!
 //! Propose an item with probability proportional to its bound and accept with exp(-x) / bound; otherwise propose again.
 //! Proofs: `proofs/exponential_mechanism.md` (the law), `proofs/exact_sampling.md` (this way of drawing) and
-//! `proofs/partial_selection.md` (the time); model: `tests/reference/block_rejection.py`.
+//! `proofs/free_gap.md` (the time); model: `tests/reference/block_rejection.py`.
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
@@ -72,13 +72,9 @@ pub fn propose_until<L: WeightLine>(
     }
 }
 
-/// Draw a candidate and its arrival time: proposals arrive at the rate of all bounds together.
-pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
-    draw_with_time_from(round, &BlockLine::new(round), entropy)
-}
-
-/// The same with a line at hand, which was made for this round.
-pub fn draw_with_time_from(
+/// Draw a candidate and its arrival time, with a line that was made for this round: proposals arrive at the rate of all bounds
+/// together.
+pub fn draw_with_time(
     round: &Round<'_, '_>,
     line: &BlockLine,
     entropy: &mut Entropy,

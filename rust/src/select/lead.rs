@@ -157,7 +157,7 @@ fn exponential(
     let mut blocks = Blocks::new(scores)?;
     let round = Round::new(&blocks, scale);
     let mut line = BlockLine::new(&round);
-    let (winner, mut first) = exponential_mechanism::draw_with_time_from(&round, &line, entropy)?;
+    let (winner, mut first) = exponential_mechanism::draw_with_time(&round, &line, entropy)?;
     let (top, mut removed) = (blocks.top(), Removed::default());
     let best_left = remove(&mut blocks, &mut removed, winner);
     let left = Round { blocks: &blocks, scale, top: best_left, removed: &removed };
@@ -166,7 +166,7 @@ fn exponential(
     } else {
         line.rebuild(&left);
     }
-    let (_, mut rest) = exponential_mechanism::draw_with_time_from(&left, &line, entropy)?;
+    let (_, mut rest) = exponential_mechanism::draw_with_time(&left, &line, entropy)?;
     // The time left, measured from the best score, is exp(x) times the first time among the others.
     let bounds = bounds_of_lead(&first, &rest, scale.exponent(top, best_left));
     let x = LazyCell::new(|| scale.exact_exponent(top, best_left));

@@ -108,7 +108,9 @@ fn what_doubles_say_of_a_gap_is_what_integers_say() {
         assert_eq!(gap_of(winner, next, &scale, &step, &mut entropy), gap);
 
         let mut blocks = Blocks::new(View::of(&scores)).unwrap();
-        let mut time = || exponential_mechanism::draw_with_time(&Round::new(&blocks, &scale), &mut entropy).unwrap().1;
+        let whole = Round::new(&blocks, &scale);
+        let line = BlockLine::new(&whole);
+        let mut time = || exponential_mechanism::draw_with_time(&whole, &line, &mut entropy).unwrap().1;
         let (mut first, mut rest) = (time(), time());
         let x = f64::from(round % 7);
         let exact = exactly(x);

@@ -9,7 +9,6 @@ pub mod lead;
 pub mod many_draws;
 pub mod noisy_max;
 pub mod once;
-pub mod partial;
 pub mod permute_and_flip;
 pub mod removed;
 pub mod rows;

@@ -22,7 +22,7 @@ use crate::exact::rational::Rational;
 use crate::interrupt;
 use crate::scores::score::Score;
 use crate::select::once::exact_lead;
-use crate::select::permute_and_flip::{UniformArrival, before_one_half, first_stage, list, stage_after};
+use crate::select::permute_and_flip::{before_one_half, first_stage, list, stage_after};
 use crate::select::weight_line::{BlockLine, BlockLineOf, Round, WeightLine, visit_blocks};
 
 /// How far a level lies below the one before, in units of the scale. It only steers: with more, many have to be looked at where
@@ -95,8 +95,8 @@ pub fn draw(round: &Round<'_, '_>, levels: &Levels, entropy: &mut Entropy) -> Re
     let first = levels.get(0, || Level::first(round));
     if let Some(line) = &first.line {
         let is_out = |index| round.removed.contains(index);
-        if let Some((winner, _)) = before_one_half::<UniformArrival, _>(round, &mut line.of(round), is_out, entropy)? {
-            return Ok(winner.chosen);
+        if let Some(winner) = before_one_half(round, &mut line.of(round), is_out, entropy)? {
+            return Ok(winner);
         }
     }
     let mut leaders = Leaders::of(1);

@@ -2,7 +2,7 @@
 //!
 //! Candidate i has a coin with heads probability p_i = exp(-x_i), where its score lies x_i scales below the best one. The first head in a
 //! random order is a uniform one of all heads. Some best candidate always shows heads. A single draw from few candidates is made as this
-//! says, in `few.rs`; any other has two steps, and one with a time only the second:
+//! says, in `few.rs`; any other has two steps:
 //!
 //! * **Visits**: up to 16 candidates in a random order, or one where the line below is at hand. Where many scores are near the top, one
 //!   of them most likely shows heads.
@@ -11,23 +11,20 @@
 //!   Poisson number of points onto a line on which every item has a piece of whole length, at least 2^bits p_i, and proposes the items
 //!   that are hit. In the last stage, which begins at 1/2 exactly, as lengths are powers of two, a best candidate arrives with certainty.
 //!
-//! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages. The first arrival of several
-//! parts of the candidates is that of all, so a winner with its time can be merged with those of other parts.
+//! Visited tails stay tails, so the law does not depend on how many visits there are, nor on the stages.
 //!
 //! How long a draw takes depends on the scores: on average a number of proposals that does not grow with the number of items, in
 //! stages of which there are about as many as the logarithm of the line's length. `docs/sharp-edges.md` says what that tells, and
 //! what is measured.
 //!
-//! Read `draw_once` first: it calls `visit`, and then `uniform_head`, `by_stages` and `list`. What is kept of a stage's arrivals is a
-//! uniform one of them ([`UniformArrival`]), or all where their times matter.
-//! Proofs: `proofs/permute_and_flip.md` (the law), `proofs/exact_sampling.md` (Propositions 2 to 6), `proofs/partial_selection.md` (the
-//! time); models: `tests/reference/thinning.py`, `tests/reference/stages.py`, `tests/reference/partial_selection.py`.
+//! Read `draw_once` first: it calls `visit`, and then `uniform_head` and `list`. What is kept of a stage's arrivals is a
+//! uniform one of them ([`UniformArrival`]), or all where their times matter (`once.rs`).
+//! Proofs: `proofs/permute_and_flip.md` (the law), `proofs/exact_sampling.md` (Propositions 2 to 6); models:
+//! `tests/reference/thinning.py`, `tests/reference/stages.py`.
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::exact::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept, flip};
-use crate::exact::lazy_time::Clock;
-use crate::exact::lazy_variate::is_below;
+use crate::exact::coin::{Proposal, RATE_BITS, Stage, accept, flip};
 use crate::exact::poisson::poisson;
 use crate::interrupt;
 use crate::select::weight_line::{BlockLine, Round, WeightLine};
@@ -63,27 +60,6 @@ pub fn draw_from(
     uniform_head(round, line, &tails, entropy)
 }
 
-/// Draw a candidate and its arrival time: the first of those that arrive in a stage, where every time is uniform
-/// within that stage.
-pub fn draw_with_time(round: &Round<'_, '_>, entropy: &mut Entropy) -> Result<(usize, Clock), SelectError> {
-    let line = BlockLine::new(round);
-    let is_out = |index| round.removed.contains(index);
-    let (arrivals, stage) = by_stages::<Vec<usize>, _>(round, &mut line.of(round), is_out, entropy)?;
-    let mut first: Option<(usize, LazyUniform)> = None;
-    for index in arrivals {
-        let mut uniform = LazyUniform::draw(entropy);
-        let is_first = match &mut first {
-            Some((_, earliest)) => is_below(&mut uniform, earliest, entropy),
-            None => true,
-        };
-        if is_first {
-            first = Some((index, uniform));
-        }
-    }
-    let (index, uniform) = first.ok_or(SelectError::Changed)?;
-    Ok((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
-}
-
 /// Candidates that showed tails.
 #[derive(Default)]
 struct Tails {
@@ -116,7 +92,8 @@ fn visit(visits: usize, round: &Round<'_, '_>, tails: &mut Tails, entropy: &mut 
     None
 }
 
-/// A uniform one of the heads among the candidates that were not visited.
+/// A uniform one of the heads among the candidates that were not visited: of the arrivals of the first stage that has any, at the
+/// latest of the last one, in which a best candidate arrives.
 fn uniform_head(
     round: &Round<'_, '_>,
     line: &mut impl WeightLine,
@@ -124,13 +101,17 @@ fn uniform_head(
     entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
     let is_out = |index| round.removed.contains(index) || tails.contains(index);
-    by_stages::<UniformArrival, _>(round, line, is_out, entropy).map(|(arrival, _)| arrival.chosen)
+    if let Some(head) = before_one_half(round, line, is_out, entropy)? {
+        return Ok(head);
+    }
+    let mut arrivals = UniformArrival::default();
+    list_last(round, line, is_out, &mut arrivals, entropy)?;
+    if arrivals.is_empty() { Err(SelectError::Changed) } else { Ok(arrivals.chosen) }
 }
 
 /// What is kept of the candidates that arrive in a stage, as they are found.
-pub trait Arrivals: Default {
+pub trait Arrivals {
     fn add(&mut self, index: usize, entropy: &mut Entropy);
-    fn is_empty(&self) -> bool;
 }
 
 /// A uniform one of them: a reservoir of one.
@@ -138,6 +119,12 @@ pub trait Arrivals: Default {
 pub struct UniformArrival {
     count: u64,
     pub chosen: usize,
+}
+
+impl UniformArrival {
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
 }
 
 impl Arrivals for UniformArrival {
@@ -148,10 +135,6 @@ impl Arrivals for UniformArrival {
             self.chosen = index;
         }
     }
-
-    fn is_empty(&self) -> bool {
-        self.count == 0
-    }
 }
 
 /// All of them.
@@ -159,25 +142,6 @@ impl Arrivals for Vec<usize> {
     fn add(&mut self, index: usize, _: &mut Entropy) {
         self.push(index);
     }
-
-    fn is_empty(&self) -> bool {
-        Self::is_empty(self)
-    }
-}
-
-/// The arrivals of the first stage that has any: at the latest the last one, in which a best candidate arrives.
-pub fn by_stages<A: Arrivals, L: WeightLine>(
-    round: &Round<'_, '_>,
-    line: &mut L,
-    is_out: impl Fn(usize) -> bool + Copy,
-    entropy: &mut Entropy,
-) -> Result<(A, Stage), SelectError> {
-    if let Some(found) = before_one_half(round, line, is_out, entropy)? {
-        return Ok(found);
-    }
-    let mut arrivals = A::default();
-    list_last(round, line, is_out, &mut arrivals, entropy)?;
-    if arrivals.is_empty() { Err(SelectError::Changed) } else { Ok((arrivals, LAST)) }
 }
 
 /// List the arrivals of the last stage: a best candidate arrives with certainty, and likely ones have coins of their own.
@@ -202,19 +166,19 @@ pub fn list_last<A: Arrivals, L: WeightLine>(
     Ok(())
 }
 
-/// The arrivals of the first of ever longer stages of [0, 1/2) that has any; `None` if none has.
-pub fn before_one_half<A: Arrivals, L: WeightLine>(
+/// A uniform one of the arrivals of the first of ever longer stages of [0, 1/2) that has any; `None` if none has.
+pub fn before_one_half<L: WeightLine>(
     round: &Round<'_, '_>,
     line: &mut L,
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut Entropy,
-) -> Result<Option<(A, Stage)>, SelectError> {
+) -> Result<Option<usize>, SelectError> {
     let mut stage = first_stage(line, L::FIRST);
     while 2 * stage.end <= 1 << stage.bits {
-        let mut arrivals = A::default();
+        let mut arrivals = UniformArrival::default();
         list(stage, round, line, is_out, &mut arrivals, entropy)?;
         if !arrivals.is_empty() {
-            return Ok(Some((arrivals, stage)));
+            return Ok(Some(arrivals.chosen));
         }
         stage = stage_after(stage);
     }

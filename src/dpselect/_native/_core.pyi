@@ -9,7 +9,6 @@ __all__ = [
     "Grid",
     "IntervalSampler",
     "LazyFlips",
-    "Partial",
     "PiecewisePlan",
     "PiecewiseSampler",
     "Proposals",
@@ -213,51 +212,6 @@ class ThresholdStream:
 
     def is_open(self) -> bool:
         """Whether it may still answer, in the process that began it."""
-
-@final
-class Partial:
-    """The winners of some of the scores with what later bits their times need; private, and good for one use.
-
-    ``InvalidParameterError`` at a second use of `merged`, `to_bytes` or `winners`.
-    """
-
-    @staticmethod
-    def of(
-        law: Literal["exponential", "permute_and_flip"],
-        epsilon: float,
-        sensitivity: float,
-        factor: Literal[1, 2],
-        count: int,
-        scores: object,
-        partition: int,
-    ) -> Partial:
-        """Draw at most `count` from ``scores`` (as those of `Sampler`, or none at all).
-
-        One by permute-and-flip or the exponential mechanism, several by the noise of permute-and-flip.
-        """
-
-    @staticmethod
-    def from_bytes(data: bytes) -> Partial | None:
-        """What `to_bytes` wrote; ``None`` for any other bytes."""
-
-    def is_drawn_with(
-        self,
-        law: Literal["exponential", "permute_and_flip"],
-        epsilon: float,
-        sensitivity: float,
-        factor: Literal[1, 2],
-        count: int,
-    ) -> bool:
-        """Whether it was drawn with these arguments, which are public."""
-
-    def merged(self, other: Partial) -> Partial:
-        """The first of both, drawn with the same arguments."""
-
-    def to_bytes(self) -> bytes:
-        """About a hundred bytes for each winner."""
-
-    def winners(self) -> list[tuple[int, int]]:
-        """Partitions and indices, the first one first."""
 
 @final
 class Sampler:

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from dpselect.mechanisms.noisy_counts import ThresholdCounts as ThresholdCounts
     from dpselect.mechanisms.noisy_counts import left_for_selection as left_for_selection
     from dpselect.mechanisms.noisy_counts import order_noise as order_noise
-    from dpselect.mechanisms.noisy_max import PartialSelection as PartialSelection
     from dpselect.mechanisms.noisy_max import ReportNoisyMax as ReportNoisyMax
-    from dpselect.mechanisms.noisy_max import Winner as Winner
     from dpselect.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from dpselect.mechanisms.partition_selection import StopCandidate as StopCandidate
     from dpselect.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
