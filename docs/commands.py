@@ -13,6 +13,7 @@ from dpselect.cli.commands import (
     NAMES,
     QUESTIONS,
     Command,
+    Part,
     command,
     explained,
     free_name,
@@ -61,7 +62,7 @@ def _lines(about: Command) -> Iterator[Line]:
     for each in about.positional:
         if each.name != "source":  # said once
             yield f"`{each.name.upper()}`", explained(each)
-    for each in about.options:
+    for each in (each for part, options in about.parts.items() if part != Part.UNSHOWN for each in options):
         needed = " Required." if each.default is REQUIRED else ""
         yield f"`{f'{option_name(each)} {value_of(each)}'.rstrip()}`", explained(each) + needed
 

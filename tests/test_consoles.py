@@ -19,7 +19,7 @@ from docs.commands import reference as made_reference
 from docs.consoles import DOCUMENTS, WIDTH, Shown, shown_in
 
 from dpselect.cli import main
-from dpselect.cli.commands import NAMES, command, option_name
+from dpselect.cli.commands import NAMES, Part, command, option_name
 
 ROOT = Path(__file__).parents[1]
 reference = cache(made_reference)
@@ -87,4 +87,5 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         assert re.search(rf"^### `{name}[ `]", said, re.MULTILINE)
         about = command(name)
         assert all(f"- `{each.name.upper()}`" in said for each in about.positional if each.name != "source")
-        assert all(f"- `{option_name(each)}" in said for each in about.options)
+        shown = [each for part, options in about.parts.items() if part != Part.UNSHOWN for each in options]
+        assert all(f"- `{option_name(each)}" in said for each in shown)

@@ -6,7 +6,7 @@ import pytest
 
 from dpselect.arguments import REQUIRED
 from dpselect.cli import main
-from dpselect.cli.commands import NAMES, QUESTIONS, command, option_name
+from dpselect.cli.commands import NAMES, QUESTIONS, Part, command, option_name
 
 Captured = pytest.CaptureFixture[str]
 PARTS = ["Arguments", "Required options", "Options for some rows, or one answer per group", "Options of every question"]
@@ -33,7 +33,7 @@ def test_whatever_is_required_comes_first(
     monkeypatch.setenv("COLUMNS", columns)
     out = helped(capsys, *name.split(), all=True)
     about = command(name)
-    shown = about.options
+    shown = [each for part, options in about.parts.items() if part != Part.UNSHOWN for each in options]
     places = {each.name: out.find(f"\n  {option_name(each)}") for each in shown}
     assert -1 not in places.values()
     needed = [places[each.name] for each in shown if each.default is REQUIRED]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import dpselect as dps
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of
-from dpselect.cli.commands import Command, Json, Part, Parts, Table, of_function
+from dpselect.cli.commands import Command, Json, Part, Parts, Table, of_function, option_name
 from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format, declared
@@ -130,13 +130,17 @@ _BOUNDS = "Bounds of the question: two numbers, or the first and the last date."
 
 @cache  # not at import: it loads all questions, and no other command needs them
 def _parts_of_check() -> Parts:
-    """Its options: which values are meant, which rows, and how they are read."""
+    """Its options: which values are meant, which rows, how they are read; and those that it only understands."""
     known = {each.name: replace(each, default=None) for about in BY_NAME.values() for each in about.options()}
     known["candidates"] = replace(known["candidates"], may_be_one=True)
     known["bounds"] = Argument("numbers or dates", _BOUNDS, "bounds", None)
-    taken = [known[name] for name in ("candidates", "between", "dates", "step", "clip", "bounds")]
+    taken = [known.pop(name) for name in ("candidates", "between", "dates", "step", "clip", "bounds")]
+    reading = (*shared("memory_limit"), *WORDS)
+    others = [*known.values(), *(each for each in OF_EVERY if each not in reading and each.kind != "json")]
+    # They change no row that it reads. So only the word for the question is replaced in a command.
+    ignored = [replace(each, kind="flag" if each.kind == "flag" else "any text", default=None) for each in others]
     own = {Part.OF_QUESTION: (*taken, TYPES["candidates"]), Part.OF_GROUPS: GROUPS}
-    return {**own, Part.OF_ALL: (*shared("memory_limit"), *WORDS)}
+    return {**own, Part.OF_ALL: reading, Part.UNSHOWN: ignored}
 
 
 def check(
@@ -151,21 +155,25 @@ def check(
 
     dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
 
-    The numbers are exact, not private: nothing is drawn or charged, so it takes no
-    epsilon and no ledger. Without candidates and dates it is about numbers. Cells
-    of the table are shown: what is written to a file or a pipe, keep to yourself.
-    Rows on a server are not looked at.
+    The numbers are exact, not private: nothing is charged, and nothing is part of
+    a certificate. Without candidates and dates it is about numbers. Cells of the
+    table are shown: what is written to a file or a pipe, keep to yourself. Rows
+    on a server are not looked at.
     """
     from dpselect.session.dataset import seen
 
-    data = dps.Dataset(source, unit=unit, format=format_of(given), memory_limit=given["memory_limit"])
-    taken = (*_parts_of_check()[Part.OF_QUESTION][:-1], *OF_VIEWS)
+    reading = {name: given[name] for name in ("table", "memory_limit")}
+    data = dps.Dataset(source, unit=unit, format=format_of(given), **reading)
+    parts = _parts_of_check()
+    taken = (*parts[Part.OF_QUESTION][:-1], *OF_VIEWS)
     values = values_of(taken, given | {"column": column}, data, source=source)
     view = seen(data, **{each.name: values.pop(each.name) for each in OF_VIEWS})
     with scan_progress() as progress:
         found = dps.check(view, column, sum=sum, progress=progress, **values)
     _warn_in_a_pipe("It holds exact numbers and cells of the table")
     print(found.as_options())
+    if ignored := [option_name(each) for each in parts[Part.UNSHOWN] if given[each.name]]:
+        say(f"check draws and charges nothing: {', '.join(ignored)} made no difference.")
 
 
 def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table"), *WORDS)}]) -> None:

@@ -53,6 +53,7 @@ class Part(StrEnum):
     OF_QUESTION = "Options of this question"
     OF_GROUPS = "Options for some rows, or one answer per group"
     OF_ALL = "Options of every question"
+    UNSHOWN = ""
 
 
 Parts = Mapping[Part, Sequence[Argument]]
@@ -280,7 +281,7 @@ def help_of(about: Command, *, brief: bool) -> str:
     lines = [fill(usage, _width(), subsequent_indent="  ", break_on_hyphens=False), "", fill(summary(about), _width())]
     lines += ["", rest] if rest else []
     for head, arguments in parts:
-        if arguments and not (brief and head in (Part.OF_GROUPS, Part.OF_ALL)):
+        if arguments and head != Part.UNSHOWN and not (brief and head in (Part.OF_GROUPS, Part.OF_ALL)):
             is_free = head == "Arguments"
             names = [each.name.upper() if is_free else f"{option_name(each)} {value_of(each)}" for each in arguments]
             said = map(explained, arguments)
