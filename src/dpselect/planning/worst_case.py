@@ -150,11 +150,6 @@ class Recommendation:
     exponential_epsilon: float
     break_even: float
 
-    @property
-    def advantage(self) -> float:
-        """The factor more epsilon that the exponential mechanism may spend."""
-        return self.exponential_epsilon / self.permute_and_flip_epsilon
-
 
 @explained
 def recommendation(
@@ -175,8 +170,8 @@ def recommendation(
     Proof: ``proofs/top_k.md``, claims 1 and 2; ``proofs/noisy_max.md``, claim 6; ``proofs/error_bounds.md``.
 
     >>> advice = recommendation(10, delta=1e-6)
-    >>> advice.mechanism.__name__, round(advice.advantage, 2), round(advice.break_even, 2)
-    ('ExponentialMechanism', 1.53, 1.17)
+    >>> advice.mechanism.__name__, round(advice.exponential_epsilon, 4), round(advice.permute_and_flip_epsilon, 4)
+    ('ExponentialMechanism', 0.1533, 0.1001)
     """
     selections = positive_count(selections, "selections", at_most=sys.maxsize)
     if positive_count(n, "n", at_most=sys.maxsize) < 2:
