@@ -59,25 +59,15 @@ _MEDIANS = "Of dates there are medians and quantiles, with the first and the las
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
+    """One column."""
 
-    Attributes:
-        name: as spelled in the table.
-        holds: type of its values.
-        hint: how to convert it with its own library if its type does not fit a question.
-        wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
-        stamp: whether its type is for timestamps.
-        each_row: whether it is read only to number the rows: each of them is another unit.
-        of: the column of the table that it is read from in another way: to number the rows, or timestamps as dates.
-    """
-
-    name: str
+    name: str  # as spelled in the table
     holds: Holds
-    hint: str = field(default="", compare=False)
-    wide: bool = field(default=False, compare=False)
-    stamp: bool = field(default=False, compare=False)
-    each_row: bool = False
-    of: Column | None = None
+    hint: str = field(default="", compare=False)  # how its own library converts it if its type does not fit
+    wide: bool = field(default=False, compare=False)  # only whole numbers, of more than 64 bits or as decimals
+    stamp: bool = field(default=False, compare=False)  # whether its type is for timestamps
+    each_row: bool = False  # whether it is read only to number the rows: each of them is another unit
+    of: Column | None = None  # that it is read from in another way: to number the rows, or timestamps as dates
 
     @property
     def shown(self) -> str:

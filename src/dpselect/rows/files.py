@@ -249,13 +249,9 @@ def _refuse_tables_of_formats(paths: Iterable[str], shown: Shown) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FileSource(Source):
-    """One table in files of the same format, whose columns may differ; those that a question asks for have to be alike.
+    """One table in files of one format, whose columns may differ; those that a question asks for have to be alike."""
 
-    Attributes:
-        files, kind: where they are, with the columns that each had when it was opened; and the kind of all of them.
-    """
-
-    files: tuple[File, ...]
+    files: tuple[File, ...]  # with the columns that each had when it was opened
     kind: FileKind
 
     @classmethod

@@ -45,19 +45,13 @@ Now = tuple[Any, Callable[[list[str]], Iterable[RecordBatch]]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Frame(Source):
-    """Rows that the caller's library holds or computes, with the columns that their schema has when it is made.
-
-    Attributes:
-        now: describes the rows as they are when it is called, and reads just these. Both may raise anything.
-        hint, expected: what to do if the library cannot answer, and what errors expect of it.
-        hint_of: how to convert a column if its type does not fit a question.
-    """
+    """Rows that the caller's library holds or computes, with the columns that their schema has when it is made."""
 
     columns: tuple[Column, ...] = field(init=False)
-    now: Callable[[], Now]
-    hint: str = field(default="", kw_only=True)
-    expected: str = field(default="a table that can be read to its end", kw_only=True)
-    hint_of: Callable[[Column], str] = field(default=lambda _: "", kw_only=True)
+    now: Callable[[], Now]  # describes the rows as they are when it is called, and reads just these; may raise anything
+    hint: str = field(default="", kw_only=True)  # what to do if the library cannot answer
+    expected: str = field(default="a table that can be read to its end", kw_only=True)  # in errors
+    hint_of: Callable[[Column], str] = field(default=lambda _: "", kw_only=True)  # to convert a column
 
     def __post_init__(self) -> None:
         with self._reading():

@@ -49,24 +49,15 @@ _MORE = "`skip_lines={}` leaves out another number of lines than stand above the
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a table, and how it is read.
-
-    Attributes:
-        path, shown: where it is, and what errors call it: a name that only a glob or a folder holds may be a person's.
-        above: what the folders above it say.
-        declared: how its cells are written.
-        before: how many lines of other files are counted before its first.
-        columns: all that stand in it.
-        schema: where its columns have types, what Arrow makes of them.
-    """
+    """A file of a table, and how it is read."""
 
     path: str
-    shown: Shown = _A_FILE
-    above: Above = ()
-    declared: Format = _PLAIN
-    before: int = 0
-    columns: tuple[Column, ...] = ()
-    schema: Any = field(default=None, compare=False)
+    shown: Shown = _A_FILE  # in errors: a name that only a glob or a folder holds may be a person's
+    above: Above = ()  # what the folders above it say
+    declared: Format = _PLAIN  # how its cells are written
+    before: int = 0  # how many lines of other files are counted before its first
+    columns: tuple[Column, ...] = ()  # all that stand in it
+    schema: Any = field(default=None, compare=False)  # where its columns have types, what Arrow makes of them
 
 
 def blocks_of(path: str, advance: Advance = ignored) -> Generator[bytes]:

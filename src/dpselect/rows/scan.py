@@ -36,27 +36,17 @@ _ENGINE_TYPES = {Holds.INTEGERS: "BIGINT", Holds.UNSIGNED: "UBIGINT", Holds.DATE
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source(ABC):
-    """Rows that can be read repeatedly, in Arrow batches; only the columns asked for are read.
+    """Rows that can be read repeatedly, in Arrow batches; only the columns asked for are read."""
 
-    Attributes:
-        shown, columns, listed: see `dpselect.rows.statements.Engine`.
-        has_header: whether the columns are named apart from the rows.
-        has_lines: whether the rows have numbers of lines, in the column `LINE`.
-        table_name: what a table with a name of its own is called, without folders.
-        parquet: the Parquet files that hold the rows, each with the schema that it had when it was opened.
-        origin: by which a ledger tells it from others, if it is a table with an identity of its own.
-        size: the amount to read, in the unit that `batches` advances by; 0: not known when it was opened.
-    """
-
-    shown: str
+    shown: str  # this and the next two as in `dpselect.rows.statements.Engine`
     columns: tuple[Column, ...]
     listed: bool = field(default=True, kw_only=True)
-    has_header: bool = field(default=True, kw_only=True)
-    has_lines: bool = field(default=False, kw_only=True)
-    table_name: str | None = field(default=None, kw_only=True)
-    parquet: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
-    origin: str = field(default="", kw_only=True)
-    size: int = field(default=0, kw_only=True)
+    has_header: bool = field(default=True, kw_only=True)  # whether the columns are named apart from the rows
+    has_lines: bool = field(default=False, kw_only=True)  # numbers of lines, in the column `LINE`
+    table_name: str | None = field(default=None, kw_only=True)  # its own, without folders
+    parquet: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)  # files, with the schemas at the opening
+    origin: str = field(default="", kw_only=True)  # by which a ledger tells it from others, if it has one
+    size: int = field(default=0, kw_only=True)  # to read, in the unit that `batches` advances by; 0: not known
 
     @abstractmethod
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:

@@ -34,21 +34,16 @@ _MOST_TOGETHER = 960  # places, about, that one statement counts: engines limit 
 class Lookup:
     """What is asked of the rows of a table, whose columns are checked.
 
-    Attributes:
-        unit, column: whom a row belongs to, and what the scan is about.
-        number: the column of amounts, numbers or dates, if the scan needs one.
-        part: the group of a row: the values in one column, or in those of a cross table, each listed for all groups in
-            the same order. Without any, all rows are in one.
-        max_groups_per_unit: in how many of the groups that its usable rows have a unit counts; every set is equally
-            likely. Proof: ``proofs/groups.md``.
+    The group of a row is the values of its `part`: in one column, or in those of a cross table, each listed for all
+    groups in the same order. Without any, all rows are in one. Proof: ``proofs/groups.md``.
     """
 
     scan: Scan
-    unit: Column
-    column: Column
-    number: Column | None = None
+    unit: Column  # whom a row belongs to
+    column: Column  # what the scan is about
+    number: Column | None = None  # of amounts, numbers or dates, if the scan needs one
     part: tuple[Value, ...] = ()
-    max_groups_per_unit: int = 1
+    max_groups_per_unit: int = 1  # of those that its usable rows have; every set is equally likely
 
     @property
     def groups(self) -> int:
@@ -65,25 +60,17 @@ class Lookup:
 class Statement:
     """One SQL statement, which may answer several questions.
 
-    Attributes:
-        reads: what is read from each row, by name; ``who`` is the unit. Rows without one of them are left out. Several
-            values are looked up together: each of their lists has them in the same place.
-        body: the SQL, from SQL for the rows with ``who``, and with places instead of listed values.
-        summary: what the result means: of each question that it answers a list with an entry for each group.
-        named: whether the values ``what`` come from rows and are returned.
-        places: the numbers of groups and of candidates for which it counts units, if their product is at most
-            `MOST_PLACES`: then `together` can join it with others. None: it is sent by itself.
-        is_one: whether a unit counts for only one of its places, chosen at random; else for each.
-        reads_all: whether rows are left out that have not all that is read; else what is not there is null.
+    Of what it `reads` from each row ``who`` is the unit. Several values are looked up together: each of their lists has
+    them in the same place. If it counts units in few places, at most `MOST_PLACES`, `together` can join it with others.
     """
 
-    reads: Mapping[str, tuple[RowValue, ...]]
-    body: Callable[[Dialect, str], str]
-    summary: Callable[[Found], list[list[Any]]]
-    named: bool = False
-    places: tuple[int, int] | None = None
-    is_one: bool = False
-    reads_all: bool = True
+    reads: Mapping[str, tuple[RowValue, ...]]  # by name
+    body: Callable[[Dialect, str], str]  # SQL, of SQL for the rows with ``who``, and with places for listed values
+    summary: Callable[[Found], list[list[Any]]]  # of each question that it answers an entry for each group
+    named: bool = False  # whether the values ``what`` come from rows and are returned
+    places: tuple[int, int] | None = None  # how many groups and candidates; None: it is sent by itself
+    is_one: bool = False  # whether a unit counts for only one of its places, chosen at random; else for each
+    reads_all: bool = True  # whether rows are left out that have not all of it; else what is not there is null
 
     @property
     def tables(self) -> dict[str, dict[str, PublicCandidates]]:
@@ -137,16 +124,11 @@ class Engine(ABC):
     """What holds the rows of one table: DuckDB and a source of rows, a Spark frame, or a PostgreSQL server.
 
     A new engine is this class, a `Dialect`, and a line in `dpselect.rows.opening`.
-
-    Attributes:
-        shown: its name in errors and ``repr``: a path, a kind of frame, or a URL without its password.
-        columns: all columns, with different names.
-        listed: whether errors may list these names; not if they might be somebody's row.
     """
 
-    shown: str
-    columns: tuple[Column, ...]
-    listed: bool = True
+    shown: str  # in errors and ``repr``: a path, a kind of frame, or a URL without its password
+    columns: tuple[Column, ...]  # with different names
+    listed: bool = True  # whether errors may list these names; not if they might be somebody's row
 
     @abstractmethod
     def answers(self, asked: Sequence[Statement], progress: Progress | None) -> list[Found]:

@@ -27,25 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TableQuestion:
-    """A planned question about a table, with all that is needed to answer it.
-
-    Attributes:
-        lookups: what is asked of the rows, one for each of the scans.
-        read: gives the summaries of lookups: `Rows.answers`, for arrays another function.
-        origin: where the table is, for a ledger.
-        format: the words of the declared format that differ from the default, if any do.
-        named: what certificates say of the table: a label, which makes no other question of it.
-    """
+    """A planned question about a table, with all that is needed to answer it."""
 
     asked: Query
-    lookups: Sequence[Any]
-    read: Callable[[Sequence[Any]], list[list[Any]]]
+    lookups: Sequence[Any]  # what is asked of the rows, one for each of the scans
+    read: Callable[[Sequence[Any]], list[list[Any]]]  # gives their summaries: `Rows.answers`, or of arrays
     unit: str
     column: str
     request: str | None
-    origin: str = ""
-    format: Mapping[str, Any] | None = None
-    named: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    origin: str = ""  # where the table is, for a ledger
+    format: Mapping[str, Any] | None = None  # the words of the declared format that differ from the default
+    named: Mapping[str, Any] = field(default_factory=dict[str, Any])  # in certificates: makes no other question of it
 
     @cached_property
     def run(self) -> Run:
