@@ -28,8 +28,7 @@ number, nothing (a "flag"; "json" is the flag of that name), two numbers ("bound
 "numbers or dates", several "levels", public "prices", "dates", "values" of the column, a "list" of candidates, or
 conditions on rows ("where"). A tuple or an enumeration: as one of these words."""
 
-Exact = float | Fraction
-"""A number that is taken exactly: a float stands for the shortest decimal that denotes it."""
+Exact = float | Fraction  # a number that is taken exactly: a float stands for the shortest decimal that denotes it
 
 
 class CandidateKind(StrEnum):

@@ -217,8 +217,7 @@ def _whole_or_double(value: object, name: str, *, expected: str) -> int | float:
     return int(exact)
 
 
-_FIRST_WHOLE = 2**52
-"""From here on, all doubles are whole numbers."""
+_FIRST_WHOLE = 2**52  # from here on, all doubles are whole numbers
 
 
 def double_holds(exact: Fraction) -> bool:

@@ -68,8 +68,7 @@ class InvalidParameterError(SelectionError, ValueError):
         return _NAMED.sub(lambda found: spelled(found[1], found[2] or ""), said)
 
 
-_NAMED = re.compile("`([a-z_]+)(?:=([^`]*))?`")
-"""An argument that a sentence names."""
+_NAMED = re.compile("`([a-z_]+)(?:=([^`]*))?`")  # an argument that a sentence names
 
 
 class InvalidScoresError(InvalidParameterError):
@@ -308,8 +307,7 @@ def describe(value: object) -> str:
 
 # Libraries do not agree on where a password in a URL with #, ? or / ends: only what none takes for a part is shown.
 _HOST = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
-HOSTS = f"{_HOST}(?:,{_HOST})*"
-"""Hosts and ports of a URL, such as ``db:5432`` or ``h1:1,[::1]:2``."""
+HOSTS = f"{_HOST}(?:,{_HOST})*"  # hosts and ports of a URL, such as ``db:5432`` or ``h1:1,[::1]:2``
 
 _PLAIN = re.compile(
     r"postgres(?:ql)?(?:\+\w+)?://"

@@ -125,8 +125,7 @@ class Format:
                 raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", f"{hint} view.")
 
 
-WORDS = arguments_of(Format)
-"""Each word, with what it means."""
+WORDS = arguments_of(Format)  # each word, with what it means
 
 
 def declared(value: object) -> Format | None:

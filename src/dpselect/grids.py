@@ -10,11 +10,9 @@ from functools import lru_cache
 from dpselect.checks import decimal_fraction
 from dpselect.errors import InvalidParameterError
 
-_LARGEST_COUNT = 2**53
-"""So that the position of every point is exact as a double."""
+_LARGEST_COUNT = 2**53  # so that the position of every point is exact as a double
 
-_FINEST_STEP = 2
-"""Units in the last place of the larger bound: so no two points are the same double."""
+_FINEST_STEP = 2  # units in the last place of the larger bound: so no two points are the same double
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,7 @@ class Grid:
         return round((Fraction(value) - self.lower) / self.step)
 
 
-_MOST_STEPS = 2**50
-"""Of a growing grid: so that an equally spaced one of the same step reaches as far."""
+_MOST_STEPS = 2**50  # of a growing grid: so that an equally spaced one of the same step reaches as far
 
 
 def growing_grid(lower: object, *, step: object, growth: Fraction) -> tuple[Fraction, Fraction, tuple[float, ...]]:

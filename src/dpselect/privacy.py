@@ -48,8 +48,7 @@ class EachRow:
 ROWS: Final = EachRow()
 """As the unit of a table: each row is another person, and no column says whose it is."""
 
-EACH_ROW = "table row"
-"""What sentences, certificates and ledgers call the unit then."""
+EACH_ROW = "table row"  # what sentences, certificates and ledgers call the unit then
 
 
 def is_each_row(unit: object, columns: Iterable[str] = ()) -> bool:

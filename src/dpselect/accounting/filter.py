@@ -22,8 +22,7 @@ from dpselect.accounting.events import ComposedEvent, Event, Run, SequenceEvent,
 from dpselect.checks import delta_below_one, fraction_down, fraction_up, positive_epsilon
 from dpselect.errors import LimitExceededError
 
-UNIT = 2**128
-"""Divergences are counted in units of 1/`UNIT` nats, so that even 1e-30 keeps eight digits."""
+UNIT = 2**128  # divergences are counted in units of 1/`UNIT` nats, so that even 1e-30 keeps eight digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +193,7 @@ class Limits:
         return total.delta <= self.set_aside and any(each <= epsilon for each in self._proved(total))
 
 
-_spending = threading.Lock()
-"""Of all filters: a copy of one goes on from the same state, without a lock of its own."""
+_spending = threading.Lock()  # of all filters: a copy of one goes on from the same state, without a lock of its own
 if hasattr(os, "register_at_fork"):  # not on Windows; in a child the thread that holds it is not there
     os.register_at_fork(after_in_child=lambda: globals().update(_spending=threading.Lock()))
 

@@ -166,8 +166,7 @@ def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: floa
     return np.minimum(best, 1.0)
 
 
-_CELLS = 1 << 13
-"""About how many places of cells are maximised over at once: they stay in the processor's cache."""
+_CELLS = 1 << 13  # about how many places of cells are maximised over at once: they stay in the processor's cache
 _FINEST, _COARSEST = 512, 4
 _SMALLEST, _WIDEST = 1e-200, 60.0
 _MOST_PLACES = 40_000

@@ -24,18 +24,14 @@ from dpselect.checks import delta_below_one, function, positive_count, positive_
 from dpselect.errors import InvalidParameterError, Shown
 
 Column = NDArray[np.float64]
-Flat = dict[str, Any]
-"""The parts of one output, by their places in words."""
-Outputs = tuple[list[Flat], list[Flat]]
-"""For the two neighbours of a pair."""
+Flat = dict[str, Any]  # the parts of one output, by their places in words
+Outputs = tuple[list[Flat], list[Flat]]  # for the two neighbours of a pair
 
 _NUMBERS = (int, float, Real, Decimal)
 _TAIL = np.array([0.0005, 0.001, 0.002, 0.005, 0.01])
 _LEVELS = np.concatenate([_TAIL, np.linspace(0.02, 0.98, 33), 1 - _TAIL[::-1]])
-_NAN = 0x7FF8_0000_0000_0000
-"""The bits of NaN. Larger ones are NaN, too, and stand for values that are no numbers."""
-_FEWEST, _TESTED = 200, 4
-"""Draws for each neighbour of an audit, and the most events that a look tests."""
+_NAN = 0x7FF8_0000_0000_0000  # the bits of NaN. Larger ones are NaN, too, and stand for values that are no numbers
+_FEWEST, _TESTED = 200, 4  # draws for each neighbour of an audit, and the most events that a look tests
 _ROUNDING = 1e-9
 """By how much bounds of probabilities are widened: a thousand times the relative error of SciPy's quantiles."""
 

@@ -34,8 +34,7 @@ _THEME: dict[str, Any] = json.loads(files("dpselect.charts").joinpath("theme.jso
 """Configuration of every chart. It names no address: a chart is drawn the same without a network."""
 
 DARK: str = _THEME["text"]["color"]
-TICKS: int = _THEME["axisQuantitative"]["tickCount"]
-"""About so many labels along an axis."""
+TICKS: int = _THEME["axisQuantitative"]["tickCount"]  # about so many labels along an axis
 
 _ABOVE = {"titleAngle": 0, "titleAlign": "right", "titleX": -6, "titleY": -10}
 LABELS_AXIS: dict[str, object] = {"labelLimit": 400, "labelPadding": 6, "grid": False, "ticks": False, **_ABOVE}
@@ -51,8 +50,7 @@ _STYLES = {"exponential mechanism": 0, "permute-and-flip": 2, "noisy max (Laplac
 
 BAR_COLOURS = ("#0b4a8f", "#d67d00", "#d9d9d9")
 
-WIDTH, HEIGHT = 400, 270
-"""Pixels of the frame; with axis and legend a chart is about 650 wide."""
+WIDTH, HEIGHT = 400, 270  # pixels of the frame; with axis and legend a chart is about 650 wide
 
 _LARGEST, _SMALLEST = 1e300, 1e-300
 """What a chart can hold; beyond, the drawing library's arithmetic would leave the doubles."""

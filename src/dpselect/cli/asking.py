@@ -92,15 +92,12 @@ def ask(
     return 0
 
 
-ASKED = of_function("", ask)
-"""What every question takes, besides what it declares."""
+ASKED = of_function("", ask)  # what every question takes, besides what it declares
 
-OF_EVERY = (*OF_EVERY_QUESTION, *ASKED.parts[Part.OPTIONS], *WORDS)
-"""The options among it, and the words of a format."""
+OF_EVERY = (*OF_EVERY_QUESTION, *ASKED.parts[Part.OPTIONS], *WORDS)  # the options among it, and the words of a format
 
 
-GROUPS = (*OF_VIEWS, TYPES["groups"])
-"""Of questions that are answered for several groups."""
+GROUPS = (*OF_VIEWS, TYPES["groups"])  # of questions that are answered for several groups
 
 
 def shared(names: str) -> tuple[Argument, ...]:

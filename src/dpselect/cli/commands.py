@@ -29,8 +29,7 @@ _IS_OPTION = re.compile(r"--?[A-Za-z].*", re.DOTALL)
 """Not a number below 0. A value that begins like this is typed as ``--name=value``."""
 
 _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
-_SHOWN, _SHOWN_OF_AN_OPTION = 40, 60
-"""Largest number of characters that messages quote of a word."""
+_SHOWN, _SHOWN_OF_AN_OPTION = 40, 60  # largest number of characters that messages quote of a word
 
 _WORDS = {Neighbours: Neighbours, Times: Times}
 _KINDS: dict[object, WrittenAs] = {str: "any text", int: "whole", float: "number", bool: "flag", **_WORDS}
@@ -111,8 +110,7 @@ def of_function(name: str, run: Callable[..., int | None]) -> Command:
     return Command(name, about.rstrip(), positional, {**parts, **more}, run)
 
 
-QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)
-"""The commands that ask a question of a table."""
+QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)  # the commands that ask a question of a table
 
 _OF_LEDGER = [f"ledger {each}" for each in ("open", "show", "history", "limit", "close", "verify", "anchor", "backup")]
 _MODULES = {
@@ -247,8 +245,7 @@ def without_passwords(text: str, arguments: Sequence[str]) -> str:
     return re.sub(r"\S+", lambda word: HIDDEN if may_tell_password(word[0]) else word[0], text)
 
 
-_WIDEST, _BESIDE = 100, 24
-"""Characters of a line, and of a name whose explanation begins on the same line."""
+_WIDEST, _BESIDE = 100, 24  # characters of a line, and of a name whose explanation begins on the same line
 
 _VALUES = {
     "whole": "INTEGER",

@@ -77,8 +77,7 @@ class Head:
     account: str
     sequence: int
     hash: str
-    state: str
-    """As the ledger writes it."""
+    state: str  # as the ledger writes it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,8 +160,7 @@ def readable(account: str, place: object, *, ledger: str) -> Generator[None]:
 
 _run_of = functools.lru_cache(maxsize=256)(from_json)  # the same events come again and again
 
-_BITS = 36
-"""Two versions or two machines may compute divergences that differ by a relative 2^-36."""
+_BITS = 36  # two versions or two machines may compute divergences that differ by a relative 2^-36
 
 
 def followed(account: Account, entries: Iterable[Entry], *, ledger: str, own_id: str) -> int:

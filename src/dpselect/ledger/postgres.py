@@ -25,8 +25,7 @@ from psycopg.rows import TupleRow
 from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerReadOnlyError
 from dpselect.ledger.sqlite import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED, Address, Fault, Transaction
 
-NoAnswerError = psycopg.errors.ConnectionTimeout
-"""The server said nothing until the deadline."""
+NoAnswerError = psycopg.errors.ConnectionTimeout  # the server said nothing until the deadline
 
 _AGAIN = "Nothing was written; try again, or wait longer."
 _SLOW = Fault(f"the server took longer than the time to wait. {_AGAIN}", LedgerBusyError)
@@ -110,10 +109,8 @@ class PatientConnection(psycopg.Connection[TupleRow]):
     the client has left.
     """
 
-    deadline: float = math.inf
-    """By `time.monotonic`; after it no answer is awaited and nothing more is sent."""
-    silence: float = math.inf
-    """The most seconds that one answer may take, also without a deadline."""
+    deadline: float = math.inf  # by `time.monotonic`; after it no answer is awaited and nothing more is sent
+    silence: float = math.inf  # the most seconds that one answer may take, also without a deadline
 
     def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Wait for an answer as psycopg does, but only until the deadline."""
@@ -161,8 +158,7 @@ def connected(options: Mapping[str, Any], *, deadline: float, silence: float) ->
     return connection
 
 
-_GRACE = 0.5
-"""Seconds beyond the time to wait, for the server's own work when nobody holds a lock."""
+_GRACE = 0.5  # seconds beyond the time to wait, for the server's own work when nobody holds a lock
 _PAUSE = 0.05
 
 _PIN = """\

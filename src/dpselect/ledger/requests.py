@@ -75,15 +75,11 @@ class ChargeRequest:
     account: str
     what: Event | Run
     request: str | None
-    question: str
-    """In public words."""
-    certificate: str | None = None
-    """Hash of the certificate without its answer."""
+    question: str  # in public words
+    certificate: str | None = None  # hash of the certificate without its answer
     note: str = ""
-    time: str | None = field(default=None, compare=False)
-    """The public time; None: the day on which the charge is made."""
-    text: str = field(init=False)
-    """The event or run as JSON."""
+    time: str | None = field(default=None, compare=False)  # the public time; None: the day on which the charge is made
+    text: str = field(init=False)  # the event or run as JSON
 
     def __post_init__(self) -> None:
         if not isinstance(cast(object, self.what), Event | Run):
@@ -182,8 +178,7 @@ class Attempt:
     """
 
     charge: ChargeRequest
-    receipt: Receipt | None = None
-    """Of the charge whose commit was started and not confirmed."""
+    receipt: Receipt | None = None  # of the charge whose commit was started and not confirmed
     entry: tuple[int, str] = (0, "")
     """Number and hash of what this commit writes: the charge, or the entry that begins its draw."""
     _failed: list[LedgerError] = field(default_factory=list[LedgerError])
@@ -269,8 +264,7 @@ def _being_recorded(receipt: Receipt) -> str:
 
 
 last = threading.local()
-_attempts: list[Attempt] = []
-"""Those that may be recorded, and for which nothing was drawn."""
+_attempts: list[Attempt] = []  # those that may be recorded, and for which nothing was drawn
 _answers: dict[str, tuple[Address, Receipt, str]] = {}
 """Answers that are not stored, with their ledger and receipt, by the hash of the charge's entry."""
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork

@@ -50,8 +50,7 @@ _NO_SERVER = "A server is named by a URL, never by host=...; and a new file by n
 class Address:
     """The address of a ledger; equal for one database, however it is written."""
 
-    place: Path | str
-    """The file, or the server's URL."""
+    place: Path | str  # the file, or the server's URL
     shown: str = field(compare=False)
     """The address in messages: without a password, and without options, since any option may hold one."""
     read_only: bool = field(default=False, compare=False)
@@ -184,8 +183,7 @@ _SETTINGS = (
 class Transaction:
     """One transaction of a database, in which statements are run. A value in them is written ``:name``."""
 
-    lock = ""
-    """What a statement ends with that locks the rows it finds. Whoever writes to a file has locked all of it."""
+    lock = ""  # what a statement ends with that locks the rows it finds. Whoever writes to a file has locked all of it
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw

@@ -101,12 +101,10 @@ class Book:
     """The rows of a ledger in one transaction."""
 
     connection: Transaction
-    ledger: str
-    """The ledger's address in messages."""
+    ledger: str  # the ledger's address in messages
     anchor: FileAnchor | None
     id: str = field(init=False)
-    head: Head | None = field(default=None, init=False)
-    """To note in the anchor after the commit."""
+    head: Head | None = field(default=None, init=False)  # to note in the anchor after the commit
 
     def __post_init__(self) -> None:
         """Read the ledger's id, if its tables are there and of this version."""

@@ -159,8 +159,7 @@ def crossing(excess: Callable[[float], float]) -> float:
 
 LARGEST_COUNT = 2**63 - 1
 
-Enclosed = tuple[Fraction, Fraction]
-"""A lower and an upper bound of a real number."""
+Enclosed = tuple[Fraction, Fraction]  # a lower and an upper bound of a real number
 
 
 def first_count(holds: Callable[[int], bool]) -> int:

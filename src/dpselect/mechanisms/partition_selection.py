@@ -122,10 +122,8 @@ class PartitionSelection(UnlistedValues):
     (14, [0, 2])
     """
 
-    _share: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
-    """What each value may cost."""
-    _turn: int = field(init=False, repr=False, compare=False)
-    """n1 of the proof, at most `LARGEST_COUNT`."""
+    _share: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)  # what each value may cost
+    _turn: int = field(init=False, repr=False, compare=False)  # n1 of the proof, at most `LARGEST_COUNT`
 
     def __post_init__(self) -> None:
         UnlistedValues.__post_init__(self)

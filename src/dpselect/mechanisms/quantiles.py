@@ -179,8 +179,7 @@ class QuantilesMechanism(RankMechanism):
 
     Proof: ``proofs/joint_quantiles.md``, claim 1.
     """
-    _depth_epsilon: float = field(init=False, repr=False, compare=False)
-    """What one depth costs, rounded down."""
+    _depth_epsilon: float = field(init=False, repr=False, compare=False)  # what one depth costs, rounded down
     _node_epsilon: float = field(init=False, repr=False, compare=False)
     """What one value more or less at a node costs; a replaced one is one removed and one added."""
 

@@ -268,8 +268,7 @@ def refused_values(refused: InvalidScoresError, name: str = "values", expected: 
 
 
 Candidate = TypeVar("Candidate")
-Pick = Callable[[int], Any]
-"""Takes the index of a score and returns its candidate."""
+Pick = Callable[[int], Any]  # takes the index of a score and returns its candidate
 
 _LISTED = "a list, tuple or one-dimensional array"
 _NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)

@@ -68,8 +68,7 @@ def key_of_a_choice() -> bytes:
     return next(held[1]) if held is not None and held[0] == os.getpid() else os.urandom(8)
 
 
-seeded_draws = _core.seeded_draws
-"""Whether this thread is in a seeded block, and how many draws it ever made in one."""
+seeded_draws = _core.seeded_draws  # whether this thread is in a seeded block, and how many draws it ever made in one
 
 
 def refuse_seeded() -> None:

@@ -123,8 +123,7 @@ def checked_epsilons(epsilons: ArrayLike) -> list[float]:
     return [positive_epsilon(each, "epsilons") for each in given]
 
 
-_SMALLEST, _LARGEST = 1e-290, 1e290
-"""Epsilons that a plan may have, beyond which scales overflow."""
+_SMALLEST, _LARGEST = 1e-290, 1e290  # epsilons that a plan may have, beyond which scales overflow
 
 
 @explained

@@ -34,12 +34,9 @@ class Lattice:
     those the states with the larger sum of steps."""
     weights: FloatArray
     """Shape ``(states,)``, the share of each state's orders among all vectors of the lattice; sums to 1."""
-    state: IntArray
-    """Of each place; ascending, and the top of a state is its first place."""
-    level: IntArray
-    """Of each place: steps below the best."""
-    count: IntArray
-    """Of each place: how many items are there."""
+    state: IntArray  # of each place; ascending, and the top of a state is its first place
+    level: IntArray  # of each place: steps below the best
+    count: IntArray  # of each place: how many items are there
     better: IntArray
     """Of each place: the place of an item after it has risen by a step; -1 where that leaves the lattice."""
 
@@ -206,10 +203,8 @@ def _combinations(total: int, chosen: int) -> int:
     return 10**100 if min(chosen, total - chosen) > 400 and total > 10**4 else min(comb(total, chosen), 10**100)
 
 
-_STEP = 2.0
-"""One step of the lattice, in sensitivities."""
-_LARGEST_EPSILON = 700.0
-"""For a larger epsilon errors are too small for a double."""
+_STEP = 2.0  # one step of the lattice, in sensitivities
+_LARGEST_EPSILON = 700.0  # for a larger epsilon errors are too small for a double
 
 
 def optimal_ratio(mechanism: MechanismKind, *, n: int, levels: int, epsilon: float) -> float:

@@ -32,8 +32,7 @@ from dpselect.questions.wording import SEEDED_PROMISE, cost_shown, html_notes, h
 
 Of = TypeVar("Of", covariant=True)
 
-_MOST_ROWS = 50
-"""Of an answer in a report; the rest is in its certificate."""
+_MOST_ROWS = 50  # of an answer in a report; the rest is in its certificate
 
 ANSWERS, REPORT, CERTIFICATES = "answers.json", "report.html", "certificates"
 

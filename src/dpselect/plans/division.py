@@ -24,8 +24,7 @@ from dpselect.questions.wording import bound_shown, cost_shown, html_table, roun
 from dpselect.session.answering import Forecast, TableQuestion
 from dpselect.session.dataset import check_described
 
-BUDGET_KEYS = ("share", "epsilon", "within")
-"""At most one of them says which part of the budget a question gets."""
+BUDGET_KEYS = ("share", "epsilon", "within")  # at most one of them says which part of the budget a question gets
 
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 

@@ -381,8 +381,7 @@ def _rows_of_each(release: Planned) -> str:
     return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
 
 
-_DECLARED: dict[str, type[Question]] = {}
-"""Those whose files are imported, by name."""
+_DECLARED: dict[str, type[Question]] = {}  # those whose files are imported, by name
 
 
 class _Questions(UserDict[str, Any]):

@@ -27,8 +27,7 @@ _kernels: Any = ModuleOnUse("pyarrow._compute")
 Array = Any
 RecordBatch = Any
 
-Advance = Callable[[int], None]
-"""Called with the amount read since the last call."""
+Advance = Callable[[int], None]  # called with the amount read since the last call
 Skipped = Callable[[list[int]], None]
 """Called, where `LINE` is asked for, with the numbers of lines, blank ones aside, left out since the last call."""
 Batches = Iterator[dict[Column, Array]]

@@ -27,8 +27,7 @@ from dpselect.rows.columns import Column, Holds, TranslatedErrors, unanswered
 from dpselect.rows.lines import COMPRESSIONS, Above, File, blocks_of, first_bytes
 from dpselect.rows.scan import Source
 
-OF_TYPES = ("ignore_case", "trim", "as_date")
-"""The words of a format that fit columns with types."""
+OF_TYPES = ("ignore_case", "trim", "as_date")  # the words of a format that fit columns with types
 _OF_OBJECTS = ("thousands", "strip", "date_format", *OF_TYPES)
 _OF_SHEETS = ("sheet", "header_row", *_OF_OBJECTS)
 _OF_LINES = tuple(each.name for each in fields(Format) if each.name not in ("sheet", "header_row"))
@@ -135,11 +134,9 @@ _TABLES = (
 
 _SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
 """Signs that a source that is no file is an address, and may contain a password."""
-_PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
-"""The name of a folder with the rows that have one value in one column."""
+_PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")  # the name of a folder with the rows that have one value in one column
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
-_LINES = 1 << 40
-"""More than a file has: the lines of the next one are counted from there."""
+_LINES = 1 << 40  # more than a file has: the lines of the next one are counted from there
 
 
 def paths_of(source: object) -> Sequence[str | Path] | None:

@@ -25,8 +25,7 @@ from dpselect.rows.arrow import Advance, Array, Batches, Skipped, decoded, ignor
 from dpselect.rows.columns import LINE, Column, Holds
 from dpselect.rows.lines import LONGEST_LINE, File, line_and_rest, opened
 
-DEEPEST = 200
-"""Levels of nested lists and objects, including the line's own object."""
+DEEPEST = 200  # levels of nested lists and objects, including the line's own object
 _BLANK = r"[ \t]?"
 _TEXT = r'"[^"\\\x00-\x1f]*"'
 _NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"

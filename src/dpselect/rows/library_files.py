@@ -36,11 +36,9 @@ MOST_BYTES = 1 << 29
 """Of all parts of a workbook together, uncompressed, as its directory says, beyond which no reader goes."""
 _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
 """What a cell of a sheet may raise, by its content alone."""
-Row = Mapping[int, Any]
-"""Cells of a sheet by their places, from 0."""
+Row = Mapping[int, Any]  # cells of a sheet by their places, from 0
 
-Parts = Iterator[tuple[arrow.RecordBatch, float]]
-"""Batches, and which part of the file each is."""
+Parts = Iterator[tuple[arrow.RecordBatch, float]]  # batches, and which part of the file each is
 
 
 def described(file: File) -> File:

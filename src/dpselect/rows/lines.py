@@ -28,11 +28,9 @@ from dpselect.rows import arrow
 from dpselect.rows.arrow import Advance, Array, Batches, Skipped, ignored, pa, pc
 from dpselect.rows.columns import LINE, Column, Holds
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-"""Ends of the names of compressed text files, and what each is called."""
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}  # ends of the names of compressed text files, and what each is called
 
-LONGEST_LINE = 1 << 20
-"""Bytes of a line in UTF-8, without its line break; longer ones are left out."""
+LONGEST_LINE = 1 << 20  # bytes of a line in UTF-8, without its line break; longer ones are left out
 BLOCK, START = 1 << 22, 1 << 16
 """Bytes that are read at a time, and first; of what is compressed a quarter, so that Ctrl-C is heard as soon."""
 Above = tuple[tuple[str, str | None], ...]

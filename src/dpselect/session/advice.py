@@ -17,8 +17,7 @@ from dpselect.rows.row_rules import PATTERNS
 from dpselect.rows.scan import as_read, compared
 from dpselect.summaries import CandidateKind, PublicCandidates, as_date
 
-SHOWN, LONGEST = 3, 100
-"""Cells of a kind that are shown; characters of a cell that are looked at."""
+SHOWN, LONGEST = 3, 100  # cells of a kind that are shown; characters of a cell that are looked at
 TEXTS = (Holds.ANYTHING, Holds.TEXT)
 
 Words = Mapping[str, Any]
@@ -63,8 +62,7 @@ _OTHERWISE = {
 """What is said of a kind where no option helps, if all cells look so."""
 
 _WRITTEN = re.compile(r"""Format\(((?:\w+=(?:'[^']*'|"[^"]*"|True)(?:, )?)+)\)""")
-_LOOK_ALIKE = {"LATIN", "CYRILLIC", "GREEK"}
-"""Scripts with letters that cannot be told from those of the others."""
+_LOOK_ALIKE = {"LATIN", "CYRILLIC", "GREEK"}  # scripts with letters that cannot be told from those of the others
 
 
 class Written(NamedTuple):

@@ -228,8 +228,7 @@ def _unchecked(source: object) -> str:
     return "" if os.path.exists(text) or glob.glob(text, recursive=True) else "there is no such file"
 
 
-ASK = "ask"
-"""The key of a described question that names its method; all others are arguments, under their own names."""
+ASK = "ask"  # the key of a described question that names its method; all others are arguments, under their own names
 
 
 def arguments_of(method: str) -> dict[str, Argument]:

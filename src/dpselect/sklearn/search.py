@@ -34,8 +34,7 @@ from dpselect.sklearn.parts import checked_labels, checked_rows, divided, rows_r
 
 Configuration = Mapping[str, Any]
 
-_STEPS = 1024
-"""Scores of a row between 0 and 1 are rounded to multiples of 1/1024, so that their sums are exact."""
+_STEPS = 1024  # scores of a row between 0 and 1 are rounded to multiples of 1/1024, so that their sums are exact
 
 
 def _has(method: str) -> Callable[[Any], bool]:

@@ -28,8 +28,7 @@ from dpselect.web.forms import Field, Filled, Form
 from dpselect.web.pages import Pages, Typed, route
 from dpselect.web.site import Site
 
-_LEDGER = "budget.db"
-"""The file of the ledger, in the folder that the server was started in."""
+_LEDGER = "budget.db"  # the file of the ledger, in the folder that the server was started in
 
 _ROWS, _NEW, _COLUMN, _ACCOUNT = "rows", "new", "column ", "account "
 """Chosen as the unit or the account; names have a prefix, because one may be such a word."""

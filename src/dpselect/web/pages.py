@@ -45,8 +45,7 @@ PREFIX, BODY = "page-", "dpselect.body"  # of the request ids in a ledger; where
 _MOST_OPEN, _MOST_LOOKED = 1000, 50
 _SCANNING = threading.Lock()  # scans would share the disk and the memory, and warnings are of a process
 
-Typed = Mapping[str, str]
-"""What was typed into a form, or what the address of a page says after its question mark."""
+Typed = Mapping[str, str]  # what was typed into a form, or what the address of a page says after its question mark
 
 Stage = Literal["open", "reading", "answered", "stopped", "refused", "lost"]
 
