@@ -81,7 +81,7 @@ def test_a_limit_is_exact(capsys: Captured, tmp_path: Path, text: str, exact: Fr
     assert run(capsys, "ledger", "open", url, "clicks", "--epsilon", text, *options)[0] == 0
     with dps.Ledger(url) as ledger:
         account = ledger.account("clicks")
-        assert (account.epsilon, account.limits.delta, account.limits.set_aside) == (
+        assert (account.epsilon, account.delta, account.set_aside) == (
             exact,
             Fraction(1, 10**6),
             Fraction(1, 2 * 10**6),

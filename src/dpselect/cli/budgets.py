@@ -245,7 +245,7 @@ def backup(ledger: Url, *, to: str, anchor: Anchor = None, as_json: Json = False
 def _show_accounts(found: Sequence[Account], as_json: bool) -> None:
     """What was promised, and what is left."""
     names = ["account", "unit", "epsilon", "spent", "left", "delta"]
-    if any(account.limits.set_aside for account in found):  # of delta, for questions that have a delta of their own
+    if any(account.set_aside for account in found):  # of delta, for questions that have a delta of their own
         names += ["set_aside", "set_aside_left"]
     heads = {name.replace("_", " "): name for name in (*names, "entries")}
     _print(as_json, [account.to_dict() for account in found], heads)

@@ -87,8 +87,7 @@ class Account:
     Attributes:
         number: the accounts of a ledger are numbered from 1.
         neighbours: which data sets the guarantee compares.
-        limits: what decides, beside `epsilon`, whether a charge fits: `delta` and, of it, `set_aside`, which is kept
-            for mechanisms that have a delta of their own; exactly. Fixed when the account was opened.
+        limits: what decides, beside `epsilon`, whether a charge fits; fixed when the account was opened.
         epsilon: the limit, exactly.
         unit: who is protected; None until the first charge that names a unit.
         entries: number of entries, including the opening.
@@ -157,6 +156,16 @@ class Account:
         return {"state": state, "head": self.head, "seal": seal}
 
     @property
+    def delta(self) -> Fraction:
+        """The limit of the probability with which epsilon may fail, exactly."""
+        return self.limits.delta
+
+    @property
+    def set_aside(self) -> Fraction:
+        """How much of `delta` is reserved for mechanisms that have a delta of their own."""
+        return self.limits.set_aside
+
+    @property
     def spent(self) -> Fraction:
         """The smallest epsilon that is proved, at `delta`, for all charges so far, exactly."""
         return self.limits.spent(self.total)
@@ -172,7 +181,7 @@ class Account:
     @property
     def set_aside_left(self) -> float:
         """The largest delta of a question that the account still accepts, rounded down; 0 for a closed account."""
-        return fraction_down(self.limits.set_aside - self.total.delta) if self.is_open else 0.0
+        return fraction_down(self.set_aside - self.total.delta) if self.is_open else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON, with numbers rounded to doubles on the safe side."""
@@ -181,10 +190,10 @@ class Account:
             "unit": self.unit,
             "neighbours": str(self.neighbours),
             "epsilon": as_written(self.epsilon),
-            "delta": as_written(self.limits.delta),
+            "delta": as_written(self.delta),
             "spent": fraction_up(self.spent),
             "left": self.left,
-            "set_aside": as_written(self.limits.set_aside),
+            "set_aside": as_written(self.set_aside),
             "set_aside_spent": fraction_up(self.total.delta),
             "set_aside_left": self.set_aside_left,
             "open": self.is_open,
@@ -257,9 +266,9 @@ def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> Charg
 def _no_delta(delta: float, account: Account) -> str:
     name, left = account.name, account.set_aside_left
     how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
-    if not account.limits.set_aside:
+    if not account.set_aside:
         return f"account {name!r} has no delta set aside for questions that have one of their own: for them {how}"
-    aside = f"{as_written(account.limits.set_aside)!r} that it sets aside for questions that have a delta of their own"
+    aside = f"{as_written(account.set_aside)!r} that it sets aside for questions that have a delta of their own"
     text = f"account {name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
     if left > 0:
         text += "Ask with a smaller delta. "
