@@ -247,7 +247,7 @@ def test_the_sum_of_noisy_counts_is_that_of_the_noise_before_it_is_cut_off(monke
     monkeypatch.setattr(GeometricMechanism, "draw_many", lambda _, given: np.asarray(given) + noise)
     question = planned("histogram", candidates=range(4), epsilon=1.0)
     found = drawn(question, [1, 1, 1, 1])
-    assert (found.answer, found.usable) == ([0, 6, 0, 1], [2])
+    assert (found.answer, found.usable) == ([0, 6, 0, 1], 2)
 
 
 def test_a_histogram_takes_the_noise_with_the_smaller_bound(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_the_noise_is_that_of_the_number_of_groups() -> None:
     assert isinstance(release.event.events[0], ComposedEvent)
     assert release.event.events[1] == PureEvent(epsilon=0.1)
     found = [[handed(question.alone, [500])], [500]]
-    away = [abs(question.released(found).usable[0] - 500) for _ in range(400)]  # type: ignore[index]
+    away = [abs(question.released(found).usable - 500) for _ in range(400)]
     assert 7 < np.mean(away) < 13.5  # 10 in truth, with a standard deviation of .5
 
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.accounting import Event, compose, planned_epsilon
@@ -166,7 +165,7 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
         asked = Query.again(
             words, neighbours=Neighbours(neighbours), facts=_object(held.get("facts", {}), "facts"), groups=names
         )
-        terms, names = asked.terms, names and [*asked.undrawn]  # those of a cross table may have been lists
+        terms = asked.terms
     except InvalidCertificateError:
         raise
     except InvalidParameterError as refused:
@@ -183,9 +182,7 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
     is_date = terms.candidates.get("kind") == CandidateKind.DATE
     read = [_read(answer, is_date=is_date) for answer in answers]
     column = str(words.get("column", unit))
-    answer = read[0] if names is None else dict(zip(names, read, strict=True))
-    usable = _numbers(held, "usable", names, [1] * len(read))
-    counted = _numbers(held, "counts", names, [len(_values(each)) for each in read])
+    usable, counted = _numbers(held, "usable", names, [0] * len(read)), _numbers(held, "counts", names, read)
     about = {**asked.stated(column=column, unit=unit), "value": asked.undrawn}
     try:
         about["time"] = datetime.fromisoformat(_fitting(held["time"], "time")).astimezone(UTC)
@@ -201,22 +198,21 @@ def read_certificate(text: object) -> tuple[Release[Any], Words]:
         seeded="seeded" in held,
         **about,
     )
-    flat: list[Any] = [None if found is None else [*chain(*found)] for found in (usable, counted)]
-    release = undrawn.answered(Drawn(answer, *flat))
+    parts: list[Any] = [read, usable, counted]
+    value, *noisy = (each[0] if names is None else dict(zip(asked.undrawn, each, strict=True)) for each in parts)
+    release = undrawn.answered(Drawn(value, usable=noisy[0], counted=noisy[1]))
     if release.source is not None and len(set(release.source) & set(_SOURCES)) != 1:
         raise wrong("source", f"one of {', '.join(_SOURCES)}")
     stated, expected = {name: claim for name, claim in held.items() if name != "digest"}, release.to_dict()
     if canonical_json(stated) != canonical_json(expected):
         raise _difference(stated, expected)
     # With numbers that came at no cost an answer has to agree.
-    units = usable if release.usable and release.usable.epsilon is None else None
-    counts = counted if release.counted and release.counted.epsilon is None else None
-    for at, answer in enumerate(read):
-        is_list = asked.alone.gives_list
-        if isinstance(answer, list) != is_list:
-            raise wrong("value", "a list of values" if is_list else "a single value")
-        told = units[at][0] if units else None, counts[at] if counts and is_list else None
-        if not asked.alone.possible(_values(answer), *told):
+    alone, free = asked.alone, asked.alone.terms
+    for answer, units, counts in zip(read, usable, counted, strict=True):
+        if isinstance(answer, list) != alone.gives_list:
+            raise wrong("value", "a list of values" if alone.gives_list else "a single value")
+        told = units if free.usable else None, counts if free.counted and alone.gives_list else None
+        if not alone.possible(_values(answer), *told):
             raise wrong("value", "one that such a question can have, and that agrees with the numbers released with it")
     return release, held
 
@@ -302,13 +298,14 @@ def _read(held: object, *, is_date: bool) -> Any:
         raise wrong("value", "dates such as 2026-11-21") from None
 
 
-def _numbers(held: Words, field: str, names: list[Any] | None, sizes: list[int]) -> list[list[int]] | None:
-    """The noisy numbers of units of each group, so many; None if there is no such field."""
+def _numbers(held: Words, field: str, names: list[Any] | None, shapes: list[Any]) -> list[Any]:
+    """The noisy numbers of units of each group, in these shapes; None of each if there is no such field."""
     if field not in held:
-        return None
+        return [None] * len(shapes)
     count, name = _object(held[field], field).get("count"), f"{field}.count"
-    parts = [*map(_values, [count] if names is None else [numbers for _, numbers in _pairs(count, name)])]
-    if [*map(len, parts)] != sizes or not all(map(is_noisy_count, chain(*parts))):
+    parts = [count] if names is None else [numbers for _, numbers in _pairs(count, name)]
+    sizes = [[(isinstance(each, list), len(_values(each))) for each in of] for of in (parts, shapes)]
+    if sizes[0] != sizes[1] or not all(is_noisy_count(number) for part in parts for number in _values(part)):
         raise wrong(name, "whole numbers from 0, one for each value")
     return parts
 

@@ -17,7 +17,7 @@ from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import as_text
 from dpselect.questions import wording
 from dpselect.questions.question import QUESTIONS
-from dpselect.questions.records import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Value, Words
+from dpselect.questions.records import CERTIFICATE, SEEDED, Answered, Drawn, Planned, Words
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -116,16 +116,15 @@ class Release(wording.Worded, Generic[Answer]):
         table = columns(self)
         if "lower" not in table:
             return None
-        return _shaped(list(zip(table["lower"], table["upper"], strict=True)), cast("Answered", self.value))
+        ends, is_list = zip(table["lower"], table["upper"], strict=True), QUESTIONS[self.task].gives_list
+        parts: dict[Any, Any] = {None: self.value} if self.groups is None else cast("Any", self.value)
+        found = {group: [next(ends) for _ in part] if is_list else next(ends) for group, part in parts.items()}
+        return found[None] if self.groups is None else found
 
     def answered(self, drawn: Drawn) -> Release[Any]:
         """With what was drawn: the answer, and the noisy numbers of units that belong to it."""
-        usable, counted = self.usable, self.counted
-        if usable is not None and drawn.usable is not None:
-            shape: Answered = dict.fromkeys(drawn.answer, 0) if isinstance(drawn.answer, dict) else 0
-            usable = replace(usable, count=_shaped(drawn.usable, shape))
-        if counted is not None and drawn.counted is not None:
-            counted = replace(counted, count=_shaped(drawn.counted, drawn.answer))
+        usable = None if self.usable is None else replace(self.usable, count=drawn.usable)
+        counted = None if self.counted is None else replace(self.counted, count=drawn.counted)
         return replace(self, value=drawn.answer, usable=usable, counted=counted)
 
     def to_dict(self) -> dict[str, Any]:
@@ -382,16 +381,6 @@ def question_hash(held: Mapping[str, Any]) -> str:
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
-
-
-def _shaped(numbers: list[Any], answer: Answered) -> Any:
-    """The numbers, or pairs of them, in the shape of the answer."""
-    rest = iter(numbers)
-
-    def part(of: Value | list[Value]) -> Any:
-        return [next(rest) for _ in of] if isinstance(of, list) else next(rest)
-
-    return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
 
 
 def _plain(value: object) -> Any:

@@ -45,7 +45,7 @@ class NoisyCounts(Question):
 
     def drawn(self, counts: NDArray[int64]) -> records.Drawn:
         noisy = self.mechanism.draw_many(counts)
-        units = None if self.terms.usable is None else [records.released_count(sum(noisy.tolist()))]
+        units = None if self.terms.usable is None else records.released_count(sum(noisy.tolist()))
         return records.Drawn(self.answer(noisy), units)
 
     def answer(self, noisy: NDArray[int64]) -> list[Any]:

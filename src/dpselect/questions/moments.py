@@ -127,7 +127,7 @@ class Moment(NumbersQuestion):
     def released(self, summary: summaries.UnitValues, /) -> records.Drawn:
         # All sums together cost epsilon, because the noise is made for all.
         noisy = [self.mechanism.draw(each) for each in self.exact(self.values(summary))]
-        return records.Drawn(self.moment(noisy), usable=[self.units_by(noisy)])
+        return records.Drawn(self.moment(noisy), usable=self.units_by(noisy))
 
     @classmethod
     def value_bound(cls, release: records.Planned, units: int | None, value: Any) -> float | None:

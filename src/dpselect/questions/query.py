@@ -166,18 +166,20 @@ class Query:
         if len(parts) != (1 if self.groups is None else len(self.groups.names)):
             raise InvalidParameterError("summary", Shown("<summaries>"), "a summary for each group of the question")
         drawn = [self.alone.released(part) for part in parts]
-        usable = [number for each in drawn for number in each.usable or []] or None
-        has_counts = self.alone.terms.counted is not None
-        counted = [number for each in drawn for number in each.counted or []] if has_counts else None
+        usable, counted = [each.usable for each in drawn], [each.counted for each in drawn]
         if self.counting is not None:
             counts = parts if isinstance(self.alone.scan, CountsOf) else found[1]
             exact = [of.totals[place] for each, of in zip(drawn, counts, strict=True) for place in each.places]
-            counted = self.counting.draw_many(np.array(exact, np.int64)).tolist()
+            noisy = iter(self.counting.draw_many(np.array(exact, np.int64)).tolist())
+            is_list = self.alone.gives_list
+            counted = [[next(noisy) for _ in each.places] if is_list else next(noisy) for each in drawn]
         if self.usable is not None:
             usable = self.usable.draw_many(np.array(found[-1], np.int64)).tolist()
-        answers: list[Any] = [each.answer for each in drawn]
-        answer = answers[0] if self.groups is None else dict(zip(self.undrawn, answers, strict=True))
-        return Drawn(answer, usable, counted)
+        if self.groups is None:
+            return Drawn(drawn[0].answer, usable[0], counted[0])
+        of_each: list[Any] = [[each.answer for each in drawn], usable, counted]
+        answers, usable, counted = (dict(zip(self.undrawn, each, strict=True)) for each in of_each)
+        return Drawn(answers, usable, counted)
 
     @cached_property
     def words(self) -> Words:

@@ -145,8 +145,8 @@ class Drawn(NamedTuple):
     """What was drawn."""
 
     answer: Answered
-    usable: list[int] | None = None  # the noisy number of units in each group, if released: one without groups
-    counted: list[int] | None = None  # likewise those with each selected candidate, of one group after another
+    usable: Any = None  # the noisy number of units, if released; with groups a dictionary, like the answer
+    counted: Any = None  # likewise those with each selected candidate, in the shape of the answer
     places: Sequence[int] = ()  # of the selected candidates in their list, if their counts may be asked for
 
 

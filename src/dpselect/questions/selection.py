@@ -126,7 +126,9 @@ class Counted(ListQuestion):
             drawn = self.once.select(summary.totals, rarest=self.rarest)
             positions, counts = drawn.positions.tolist(), [*map(released_count, drawn.counts.tolist())]
         answer: list[Value] = [self.choices[position] for position in positions]
-        return Drawn(answer if self.gives_list else answer[0], counted=counts, places=positions)
+        if self.gives_list:
+            return Drawn(answer, counted=counts, places=positions)
+        return Drawn(answer[0], counted=counts and counts[0], places=positions)
 
     def scores(self, summary: summaries.CandidateTotals) -> Any:
         """How good each candidate is: its count, or for the rarest its negative."""
