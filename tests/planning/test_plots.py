@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,14 +55,6 @@ def test_the_lines_are_the_error_curves(about: dict[str, Any]) -> None:
 def test_the_test_above_can_fail() -> None:
     drawn = curves(plot_error(n=1000, sensitivity=1))
     assert drawn["permute-and-flip"] != drawn["exponential mechanism"]
-
-
-def test_own_mechanisms_under_own_names() -> None:
-    mechanisms = {"Gumbel": partial(dps.ReportNoisyMax, noise="gumbel"), "flip": dps.PermuteAndFlip}
-    chart = plot_error(n=9, sensitivity=1, mechanisms=mechanisms)
-    assert list(curves(chart)) == ["Gumbel", "flip"]
-    assert words(chart, "legend-label") == ["Gumbel", "flip"]
-    assert "Laplace" not in subtitle(chart)
 
 
 @pytest.mark.sampled(1)
@@ -169,11 +160,6 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("epsilons", {"scores": SECRET, "epsilons": 1.0}),
     ("confidence", {"scores": SECRET, "confidence": 1.0}),
     ("confidence", {"scores": SECRET, "confidence": "0.9"}),
-    ("mechanisms", {"scores": SECRET, "mechanisms": {}}),
-    ("mechanisms", {"scores": SECRET, "mechanisms": {1: dps.PermuteAndFlip}}),
-    ("mechanisms", {"scores": SECRET, "mechanisms": [dps.PermuteAndFlip]}),
-    ("mechanisms", {"scores": SECRET, "mechanisms": {str(i): dps.PermuteAndFlip for i in range(7)}}),
-    ("mechanism", {"scores": SECRET, "mechanisms": {"a": dict}}),
 ]
 
 

@@ -55,8 +55,6 @@ WIDTH, HEIGHT = 400, 270  # pixels of the frame; with axis and legend a chart is
 _LARGEST, _SMALLEST = 1e300, 1e-300
 """What a chart can hold; beyond, the drawing library's arithmetic would leave the doubles."""
 
-MOST_SERIES = len(LINE_COLOURS)  # in one chart: as many as can be told apart in grey
-
 
 def styles_of(names: Sequence[str]) -> list[int]:
     """The style of each curve: that of its mechanism, the same in every chart; for other names by their places."""

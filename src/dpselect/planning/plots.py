@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect.charts import Axis, Series, bars, lines
-from dpselect.charts.drawing import MOST_SERIES
 from dpselect.checks import probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.scores import ScoresLike, checked_candidates, native_scores, score_count
-from dpselect.planning.curves import MechanismKind, checked_epsilons, error_curve, planned
+from dpselect.planning.curves import MechanismKind, checked_epsilons, error_curve
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -39,19 +38,17 @@ def plot_error(
     sensitivity: float,
     monotonic: bool = False,
     confidence: float | None = None,
-    mechanisms: Mapping[str, MechanismKind] | None = None,
 ) -> LayerChart:
     """A chart of the error against epsilon, one line for each mechanism.
 
-    Errors below a millionth of the largest are cut off, and the chart says so.
+    That is permute-and-flip, the exponential mechanism, and noisy max with Laplace noise. Errors below a millionth of
+    the largest are cut off, and the chart says so.
 
     Args:
         scores: shape ``(n,)``, *public or synthetic*, never the private ones: the chart depends on them.
         n: number of candidates, instead of scores; errors are then the worst over all scores.
         epsilons: shape ``(m,)``, at least two, each > 0. Default: 61 from 0.01 to 10, evenly spaced in the logarithm.
         confidence: None for the expected error; otherwise the chart shows the error bound at this confidence level.
-        mechanisms: from the name of each line to a mechanism class, or ``functools.partial`` of one; at most 6.
-            Default: permute-and-flip, the exponential mechanism, and noisy max with Laplace noise.
 
     Returns:
         An Altair chart with its numbers inside; `dpselect.charts.save` writes it to a file.
@@ -63,29 +60,23 @@ def plot_error(
     >>> plot_error(n=1000, sensitivity=1).to_dict()["title"]["text"]
     ['Worst-case expected error of one selection among 1,000 candidates']
     """
-    chosen = MECHANISMS if mechanisms is None else mechanisms
-    names = list(cast("Mapping[object, object]", chosen)) if isinstance(cast(object, chosen), Mapping) else []
-    if not (1 <= len(names) <= MOST_SERIES and all(isinstance(name, str) and name.strip() for name in names)):
-        expected = f"a mapping from 1 to {MOST_SERIES} names to mechanism classes"
-        raise InvalidParameterError("mechanisms", mechanisms, expected)
     at = checked_epsilons(np.geomspace(0.01, 10.0, 61) if epsilons is None else epsilons)
     if len(set(at)) < 2:
         got = Shown(f"<{len(set(at))} different>")
         raise InvalidParameterError("epsilons", got, "at least two different values, for a line between them")
-    made = [planned(kind, sensitivity=sensitivity, monotonic=monotonic)(1.0) for kind in chosen.values()]
+    made = PermuteAndFlip(epsilon=1.0, sensitivity=sensitivity, monotonic=monotonic)
     errors = {
         name: error_curve(
             kind, scores, n=n, epsilons=at, sensitivity=sensitivity, monotonic=monotonic, confidence=confidence
         )
-        for name, kind in chosen.items()
+        for name, kind in MECHANISMS.items()
     }
     y, said = _error_axis(np.concatenate([*errors.values()]), expected=confidence is None)
     # With Laplace noise it is proved only for errors at a confidence.
-    is_known = confidence is None and any(each.law.name == "laplace" for each in made)
-    worst = f"The worst over all scores{' (with Laplace noise, the worst known)' if is_known else ''}."
+    worst = f"The worst over all scores{' (with Laplace noise, the worst known)' if confidence is None else ''}."
     conditions = [
         worst if scores is None else "On the scores given.",
-        f"Sensitivity {repr(made[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
+        f"Sensitivity {repr(made.sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
         [Series(name=name, x=np.array(at), y=curve) for name, curve in errors.items()],
