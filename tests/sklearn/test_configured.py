@@ -104,6 +104,7 @@ SHARED = r"share nothing\. Runs that share"
         (search(OneForCopiesToo()), f"estimator=<OneForCopiesToo>.* {SHARED}"),
         (search(in_pipeline(OneForCopiesToo())), f"estimator=<Pipeline>.* {SHARED}"),
         (search(in_pipeline(tree()), {"clf": [tree(), OneForCopiesToo()]}), f"estimator=<Pipeline>.* {SHARED}"),
+        (search(Holder(inner={"a": [OneForCopiesToo()]})), f"estimator=<Holder>.* {SHARED}"),
         (search(Pipeline([("a", FrozenEstimator(tree())), ("b", tree())])), "estimator=<FrozenEstimator>.* known cost"),
         (search(Locked()), "estimator=<Locked>.* can clone and copy"),
     ],

@@ -345,7 +345,7 @@ def _made(estimator: Any, configuration: Configuration) -> tuple[Sequence[Any], 
         got = next((typed(name) for name in configuration if name not in known), Shown("<a configuration>"))
         expected = "parameters of the estimator, with values that it takes and scikit-learn can clone and copy"
         raise InvalidParameterError("configurations", got, expected) from None
-    parts = {id(copies[0]), *(id(value) for _, value in named if _is_estimator(value))}
+    parts = {id(copies[0]), *map(id, _estimators([value for _, value in named]))}
     if not parts <= {*map(id, inside.values())}:
         hint = "Runs that share an object can leave traces in it, which show how many there were."
         raise InvalidParameterError("estimator", estimator, "one whose copies share nothing", hint)
