@@ -320,11 +320,6 @@ def in_digits(value: float, digits: int, *, up: bool = False) -> float:
     return rounded if math.isfinite(rounded) else float(value)
 
 
-def quotient_down(value: float, count: int) -> float:
-    """The largest double that is at most ``value / count``: `count` times it never exceeds `value`."""
-    return fraction_down(Fraction(value) / count)
-
-
 def divided(value: float, share: float) -> tuple[float, float]:
     """A share of `value`, and the rest: two doubles that together never exceed it."""
     part = fraction_down(Fraction(value) * Fraction(share))

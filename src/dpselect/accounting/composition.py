@@ -264,7 +264,7 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
 
 def _largest(event_at: Callable[..., Event], *, count: int, epsilon: float, delta: float, tight: bool) -> float:
     """The largest epsilon found whose event, `count` times, keeps within (`epsilon`, `delta`)."""
-    basic = checks.quotient_down(epsilon, count)
+    basic = checks.fraction_down(Fraction(epsilon) / count)
     if basic == 0.0:
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
 
@@ -314,5 +314,5 @@ def planned_epsilon(event: Event, *, delta: float) -> float | None:
         return None
     if isinstance(event.event, BoundedRangeEvent):
         return compose([event]).epsilon(delta)
-    inner = planned_epsilon(event.event, delta=checks.quotient_down(delta, event.count))
+    inner = planned_epsilon(event.event, delta=checks.fraction_down(Fraction(delta) / event.count))
     return None if inner is None else checks.fraction_up(Fraction(inner) * event.count)

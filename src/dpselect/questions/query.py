@@ -18,7 +18,7 @@ import numpy as np
 from dpselect import mechanisms
 from dpselect.accounting.events import ComposedEvent, SequenceEvent
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, Argument, arguments_of
-from dpselect.checks import decimal_fraction, delta_below_one, fraction_up, positive_epsilon, quotient_down
+from dpselect.checks import decimal_fraction, delta_below_one, fraction_down, fraction_up, positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown, wrong
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions.question import BY_NAME, QUESTIONS, Columns, ListQuestion, Question, units_noise
@@ -68,12 +68,12 @@ class Query:
         question = replace(question, **{name: check(getattr(question, name), name) for name, check in checks})
         columns, shares = Columns(table, stated or {}), dict[str, Any]()
         if groups is not None:  # one of the groups has its share of epsilon and delta
-            shares["epsilon"] = share = quotient_down(question.epsilon, groups.max_per_unit)
+            shares["epsilon"] = share = fraction_down(Fraction(question.epsilon) / groups.max_per_unit)
             if not share:
                 expected = "a number large enough to be divided among the groups"
                 raise InvalidParameterError("epsilon", question.epsilon, expected)
             if (delta := getattr(question, "delta", None)) is not None:
-                shares["delta"] = quotient_down(delta_below_one(delta), groups.max_per_unit)
+                shares["delta"] = fraction_down(Fraction(delta_below_one(delta)) / groups.max_per_unit)
         which = neighbours if isinstance(neighbours, Neighbours) else neighbouring_relation(neighbours)
         alone = replace(question, neighbours=which, **shares).known(columns)
         terms = alone.terms  # which refuses what is out of range

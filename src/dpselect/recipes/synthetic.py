@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Literal, cast, get_args
 
@@ -49,7 +50,7 @@ class Rounds(Recipe):
         share, relation = checks.probability(self.selection_share, "selection_share"), self.neighbours
         part, rest = checks.divided(epsilon, share)
         self._select(part, count=rounds, sensitivity=sensitivity, neighbours=relation)
-        each = checks.quotient_down(rest, rounds)
+        each = checks.fraction_down(Fraction(rest) / rounds)
         measuring = GeometricMechanism(epsilon=each, sensitivity=moved, neighbours=relation)
         self._set(rounds=rounds, measuring=measuring)
 
