@@ -136,6 +136,13 @@ def test_too_many_counts_are_refused() -> None:
         groups(range(20)).check_size(10**7)
 
 
+def test_a_count_is_one_number_in_each_group_however_many_values_it_counts() -> None:
+    asked = dps.DryRun(unit="who").by("part", groups=range(20_000))
+    assert asked.count("value", candidates=range(9_000), epsilon=1.0).error_bound
+    with pytest.raises(InvalidParameterError, match="candidates in all groups together"):
+        asked.histogram("value", candidates=range(9_000), epsilon=1.0)
+
+
 def test_replaced_units_are_refused() -> None:
     with pytest.raises(InvalidParameterError, match="would cost twice as much"):
         planned(groups(["a"]), neighbours=Neighbours.REPLACE_ONE)

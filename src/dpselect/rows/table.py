@@ -148,8 +148,8 @@ class Rows:
             case summaries.ValuesIn(domain):
                 number, is_date = about, domain.dated
                 near = [domain.lower] if domain.is_open else [domain.lower, domain.upper]
-            case summaries.UnitsOf(used) if used is not None:  # which is checked, and counted in groups, alike
-                return replace(self.lookup(column, used, groups), scan=scan)
+            case summaries.UnitsOf(used) if used is not None:  # whose columns are checked alike, for one number
+                return self._in_groups(replace(self.lookup(column, used, None), scan=scan), groups, 1)
             case summaries.UnitsOf(_, between):
                 number = None if between is None else about
             case summaries.NamesOf(kind):
@@ -161,14 +161,18 @@ class Rows:
         elif number is not None:
             columns.check_numeric(number, argument=name)
             columns.check_near(number, *near, argument=name)
+        return self._in_groups(Lookup(scan, unit, about, number), groups, 1 if listed is None else len(listed))
+
+    def _in_groups(self, asked: Lookup, groups: PublicGroups | None, numbers: int) -> Lookup:
+        """The same in each group, where it gives so many numbers."""
         if groups is None:
-            return Lookup(scan, unit, about, number)
-        groups.check_size(1 if listed is None else len(listed))
+            return asked
+        groups.check_size(numbers)
         named = [self.check(name, argument="by") for name in groups.columns]
         # A row is in one group and has one value, so nothing is to be chosen. To choose, engines may read rows twice,
         # and number them in another order each time: what is kept of a row would then depend on others.
-        most = len(groups.names) if unit.each_row else groups.max_per_unit
-        return Lookup(scan, unit, about, number, tuple(map(Value, named, groups.listed)), most)
+        most = len(groups.names) if asked.unit.each_row else groups.max_per_unit
+        return replace(asked, part=tuple(map(Value, named, groups.listed)), max_groups_per_unit=most)
 
     def answers(self, asked: Sequence[Lookup]) -> list[list[Any]]:
         """The summaries of all that is asked, over the same rows: of each a list with an entry for each group."""
