@@ -123,7 +123,8 @@ def checked_epsilons(epsilons: ArrayLike) -> list[float]:
     return [positive_epsilon(each, "epsilons") for each in given]
 
 
-_SMALLEST, _LARGEST = 1e-290, 1e290  # epsilons that a plan may have, beyond which scales overflow
+_SMALLEST, _LARGEST, _STEP = 1e-290, 1e290, 8.0
+"""Epsilons that a plan may have, beyond which scales overflow; and the factor from one that is tried to the next."""
 
 
 @explained
@@ -221,18 +222,27 @@ def _guess(mechanism: Mechanism, gaps: Gaps) -> FloatArray:
 
 def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:
     """The smallest epsilon with ``error(epsilon) <= target``, which is `named` in errors; the error never rises."""
-    if error(_LARGEST) > target:
-        raise InvalidParameterError(*named, f"an error that an epsilon below {_LARGEST:.0e} reaches")
-    if error(_SMALLEST) <= target:
-        raise InvalidParameterError(*named, f"an error that an epsilon above {_SMALLEST:.0e} exceeds")
+    high = 1.0
+    while error(high) > target:
+        high *= _STEP
+        if high > _LARGEST:
+            raise InvalidParameterError(*named, f"an error that an epsilon below {_LARGEST:.0e} reaches")
+    low = high / _STEP
+    while error(low) <= target:
+        low, high = low / _STEP, low
+        if low < _SMALLEST:
+            raise InvalidParameterError(*named, f"an error that an epsilon above {_SMALLEST:.0e} exceeds")
     from scipy.optimize import brentq  # half a second to load, so only for plans
 
-    # In logarithms, in which errors are nearly straight lines at both ends.
+    # The crossing between `low`, where the error is too large, and `high`, where it is not; never on the wrong side.
+    # Searched in logarithms, in which errors are nearly straight lines at both ends.
     def excess(log_epsilon: float) -> float:
         return math.log(max(error(math.exp(log_epsilon)), math.ulp(0.0))) - math.log(target)  # of 0 there is none
 
-    crossing = math.exp(brentq(excess, math.log(_SMALLEST), math.log(_LARGEST), xtol=1e-13))
+    crossing = math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
     nudge = 1e-12  # the relative distance from the smallest epsilon that does, unless rounding hides the difference
-    while error(crossing * (1.0 + nudge)) > target:
+    while crossing * (1.0 + nudge) < high:
+        if error(crossing * (1.0 + nudge)) <= target:
+            return crossing * (1.0 + nudge)
         nudge *= 4.0
-    return crossing * (1.0 + nudge)
+    return high
