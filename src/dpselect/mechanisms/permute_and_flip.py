@@ -16,7 +16,7 @@ from dpselect.accounting import LaplaceProfileEvent
 from dpselect.checks import exact_number, function
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, typed
 from dpselect.mechanisms.mechanism import Mechanism, explained
-from dpselect.mechanisms.numbers import FloatArray, IntArray, Law, Rule, exact_value, gauss_legendre, native_fraction
+from dpselect.mechanisms.numbers import FloatArray, Law, Rule, exact_value, gauss_legendre, native_fraction
 from dpselect.mechanisms.scores import Candidate, ScoresLike, all_candidates
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -26,10 +26,11 @@ _TAIL = 36.0
 _NODES = ((2.8, 8), (5.7, 10), (9.6, 12), (14.6, 14), (20.5, 16), (27.4, 18), (math.inf, 20))
 """For how large a ``T P``, at most 36, how many nodes are enough on [0, T]."""
 
-_FEW = 1536  # of more factors the product would be off by the rounding of each
-_TERMS, _SHARES = 12, 128  # powers in the series of items with at most a 128th of the sum of all p_j
+_TERMS = 12  # powers of ``t p`` in a series
+_SHARES = 128  # items with at most a 128th of the sum of all p_j use series, so fewer than 128 items do not
+_ALWAYS_ONE_BY_ONE = 1536  # of so few items, separating those would take longer than computing all in one way
 _STRIPES = 16  # number of long rows that the factors are divided into for multiplying
-_CHUNK = 2048  # the factors of this many items stay in the processor's cache
+_CHUNK = 4096  # the powers of this many items stay in the processor's cache
 
 
 def permute_and_flip_probabilities(x: FloatArray) -> FloatArray:
@@ -52,25 +53,15 @@ def product_integrals(p: FloatArray) -> FloatArray:
     p = cut * p
     enough = next(count for mass, count in _NODES if cut * total <= mass)
     rule = gauss_legendre(min(enough, (p.size + 1) // 2))  # half as many nodes as candidates integrate exactly
-    weights = cut * rule.weights
-    if p.size <= _FEW:
+    if total < _SHARES and p.size <= _ALWAYS_ONE_BY_ONE:
         factors = _factors(p, rule)
-        return _without_own_factor(factors, weights * _products(factors))
-    is_near = p > cut * total / _SHARES
-    exponents = np.power.outer(rule.nodes, np.arange(1, _TERMS + 1)) @ power_sums(p[~is_near])
-    weights = weights * _products(_factors(p[is_near], rule)) * np.exp(-exponents)
-    parts = np.array_split(p, math.ceil(p.size / _CHUNK))
-    return np.concatenate([_without_own_factor(_factors(part, rule), weights) for part in parts])
-
-
-def power_sums(p: FloatArray, counts: IntArray | None = None) -> FloatArray:
-    """``sum_j c_j p_j^m / m`` for m = 1, 2, ...: of small p the coefficients of ``-ln prod_j (1 - t p_j)^c_j``."""
-    power = np.ones_like(p) if counts is None else counts.astype(np.float64)
-    sums = np.empty(_TERMS)
-    for m in range(1, _TERMS + 1):
-        power *= p
-        sums[m - 1] = power.sum() / m
-    return sums
+        return _without_own_factor(factors, cut * rule.weights * _products(factors))
+    near = np.flatnonzero(p > cut * total / _SHARES)
+    factors = _factors(p[near], rule)
+    p[near] = 0.0
+    result, weights = _by_series(p, cut * rule.weights * _products(factors))
+    result[near] = _without_own_factor(factors, weights)
+    return result
 
 
 def _factors(p: FloatArray, rule: Rule) -> FloatArray:
@@ -103,6 +94,34 @@ def _without_own_factor(factors: FloatArray, weights: FloatArray) -> FloatArray:
     """``sum_k weights_k / factors_ik``: the whole product divided by item i's own factor."""
     # Not as factors**-1 @ weights, whose order of addition may differ from item to item.
     return np.einsum("ik,k->i", np.divide(1.0, factors, out=factors), weights)
+
+
+def _by_series(p: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same from power series in ``t p``: the sums without each own factor, and the weights times the product."""
+    chunks = [slice(start, start + _CHUNK) for start in range(0, p.size, _CHUNK)]
+    first, node_powers = _powers(p[:_CHUNK]), _node_powers(weights.size)  # the first chunk is often the only one
+    sums = sum(np.add.reduce(_powers(p[chunk]) if chunk.start else first, axis=1) for chunk in chunks)
+    weights = weights * np.exp(sums @ (-node_powers / np.arange(1, _TERMS + 1)[:, np.newaxis]))
+    moments, result = node_powers @ weights, np.empty_like(p)  # the coefficients of a geometric series
+    for chunk in chunks:
+        np.einsum("m,mi->i", moments, _powers(p[chunk]) if chunk.start else first, out=result[chunk])
+    result += np.add.reduce(weights)
+    return result, weights
+
+
+def _powers(p: FloatArray) -> FloatArray:
+    """``p, p^2, ...`` up to `_TERMS`, shape ``(_TERMS, len(p))``."""
+    powers = np.empty((_TERMS, p.size))
+    powers[0] = p
+    rows = list(powers)
+    for m in range(1, _TERMS):
+        np.multiply(rows[m - 1], p, out=rows[m])
+    return powers
+
+
+@cache
+def _node_powers(count: int) -> FloatArray:
+    return _powers(gauss_legendre(count).nodes)
 
 
 def not_tossed(p: float, n: float) -> float:
