@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement
 from math import comb
 from typing import Any
 
@@ -27,7 +28,7 @@ from dpselect.planning.worst_case import Bounds
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """States and places, in the order in which the bounds of ``proofs/optimality.md`` visit them."""
+    """States and places, in an order in which the bounds of ``proofs/optimality.md`` can be swept."""
 
     rows: NDArray[np.int32]
     """Shape ``(states, n)``, steps below the best, ascending. States with fewer items at the top come first, and among
@@ -45,16 +46,20 @@ class Lattice:
         """The first place of each state."""
         return np.flatnonzero(self.level == 0)
 
-    def spans(self) -> list[tuple[int, int]]:
-        """Of each state, where its places begin and end."""
-        return list(pairwise([*self.tops.tolist(), self.level.size]))
+    def sweeps(self) -> Iterator[tuple[slice, slice]]:
+        """States, with their places, whose number at the top and sum of levels agree: they do not affect each other."""
+        zeros, depth = (self.rows == 0).sum(axis=1), self.rows.sum(axis=1)
+        changes = np.flatnonzero((np.diff(zeros) != 0) | (np.diff(depth) != 0)) + 1
+        first = [0, *changes.tolist(), zeros.size]
+        first_place = np.searchsorted(self.state, first).tolist()
+        for i in range(len(first) - 1):
+            yield slice(first[i], first[i + 1]), slice(first_place[i], first_place[i + 1])
 
 
 def lattice_of(n: int, levels: int) -> Lattice:
     """The lattice of `n` items and scores down to `levels` steps below the best."""
     others = combinations_with_replacement(range(levels + 1), n - 1)
-    states: list[tuple[int, ...]] = [(0, *each) for each in others]
-    rows = sorted(states, key=lambda row: (row.count(0), -sum(row)))
+    rows = sorted([(0, *each) for each in others], key=lambda row: (row.count(0), -sum(row)))
     places = {place: index for index, place in enumerate((row, level) for row in rows for level in sorted({*row}))}
 
     def after_rising(row: tuple[int, ...], level: int) -> int:
@@ -138,22 +143,31 @@ def scaled_costs(lattice: Lattice, p: float) -> FloatArray:
 
 def lower_bound(lattice: Lattice, p: float, prices: FloatArray, top_multipliers: FloatArray) -> float:
     """The dual value of the largest feasible prices that do not exceed the given ones (see `solve`, or infinite)."""
-    tops, level, count, better = lattice.tops, lattice.level.tolist(), lattice.count.tolist(), lattice.better.tolist()
-    worse = {after: place for place, after in enumerate(better)}  # from which an item gets to each one by rising a step
-    multipliers = [0.0] * len(better)
-    for top, given in zip(tops.tolist(), top_multipliers.tolist(), strict=True):
-        multipliers[top] = given if better[top] >= 0 else 0.0
-    values: list[float] = []
-    for (top, end), weight, price in zip(lattice.spans(), lattice.weights.tolist(), prices.tolist(), strict=True):
-        arriving = [multipliers[worse[place]] / count[place] if place in worse else 0.0 for place in range(top, end)]
-        # A multiplier reaches the better of its two places times p, or times 1 where the scaling has taken up the p.
-        reach = p if top in worse and level[worse[top]] == 0 else 1.0
-        limits = [weight * each / p + more for each, more in zip(level[top + 1 : end], arriving[1:], strict=True)]
-        values.append(min(price, reach * arriving[0] - multipliers[top] / count[top], *limits))
-        for place in range(top + 1, end):
-            slack = weight * level[place] + p * (arriving[place - top] - values[-1])
-            multipliers[place] = max(count[place] * slack, 0.0)
-    return math.fsum(values)
+    tops, better = lattice.tops, lattice.better
+    worse = np.full(better.size, -1)  # the place from which an item gets to each one by rising a step; -1 for none
+    worse[better[better >= 0]] = np.flatnonzero(better >= 0)
+    level, count = lattice.level, lattice.count.astype(np.float64)
+    multipliers = np.zeros(level.size)
+    multipliers[tops] = np.where(better[tops] >= 0, top_multipliers, 0.0)
+    # A multiplier reaches the better of its two places times p, or times 1 where the scaling has taken up the p.
+    reach = np.where(level == 0, p, 1.0)
+    weight = lattice.weights[lattice.state]
+    values = np.empty(tops.size)
+    with np.errstate(over="ignore"):
+        costs = weight * level / p
+    for states, places in lattice.sweeps():
+        risers = worse[places]
+        arriving = np.where(risers >= 0, multipliers[risers], 0.0) / count[places]
+        at_top = level[places] == 0
+        limits = np.where(
+            at_top, reach[risers] * arriving - multipliers[places] / count[places], costs[places] + arriving
+        )
+        own = lattice.state[places] - states.start
+        value = np.minimum(prices[states], np.minimum.reduceat(limits, np.flatnonzero(at_top)))
+        values[states] = value
+        slack = count[places] * (weight[places] * level[places] + p * (arriving - value[own]))
+        multipliers[places] = np.where(at_top, multipliers[places], np.maximum(slack, 0.0))
+    return float(values.sum())
 
 
 def upper_bound(lattice: Lattice, p: float, guess: FloatArray) -> float:
@@ -162,17 +176,21 @@ def upper_bound(lattice: Lattice, p: float, guess: FloatArray) -> float:
     They are raised until the privacy constraints below the top hold; the top takes what is left. If its own
     constraints fail, as much of the exponential mechanism is mixed in as needed. Zeros give permute-and-flip.
     """
-    better, shares = lattice.better.tolist(), scaled_counts(lattice, p)
-    m, share, count = guess.tolist(), shares.tolist(), lattice.count.tolist()
-    for top, end in reversed(lattice.spans()):
-        for place in range(top + 1, end):
-            m[place] = max(m[place], m[better[place]])
-        m[top] = (1.0 - math.fsum(share[place] * m[place] for place in range(top + 1, end))) / count[top]
-    raised, exponential = np.array(m), (1.0 / np.add.reduceat(shares, lattice.tops))[lattice.state]
-    slack, exponential_slack = _top_slack(lattice, p, raised), _top_slack(lattice, p, exponential)
+    tops, better, level = lattice.tops, lattice.better, lattice.level
+    shares = scaled_counts(lattice, p)
+    m = np.empty(level.size)
+    for _, places in reversed(list(lattice.sweeps())):
+        at_top = level[places] == 0
+        first = np.flatnonzero(at_top)
+        raised = np.where(at_top, 0.0, np.maximum(guess[places], m[better[places]]))
+        left = 1.0 - np.add.reduceat(shares[places] * raised, first)
+        raised[first] = left / lattice.count[places][first]
+        m[places] = raised
+    exponential = (1.0 / np.add.reduceat(shares, tops))[lattice.state]
+    slack, exponential_slack = _top_slack(lattice, p, m), _top_slack(lattice, p, exponential)
     short = slack < 0.0  # where the exponential mechanism's is not negative
     mixed = float((slack[short] / (slack[short] - exponential_slack[short])).max(initial=0.0))
-    return float(scaled_costs(lattice, p) @ ((1.0 - mixed) * raised + mixed * exponential))
+    return float(scaled_costs(lattice, p) @ ((1.0 - mixed) * m + mixed * exponential))
 
 
 def _top_slack(lattice: Lattice, p: float, m: FloatArray) -> FloatArray:
