@@ -12,7 +12,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from math import comb
 from typing import Any
 
@@ -58,25 +58,45 @@ class Lattice:
 
 def lattice_of(n: int, levels: int) -> Lattice:
     """The lattice of `n` items and scores down to `levels` steps below the best."""
-    others = combinations_with_replacement(range(levels + 1), n - 1)
-    rows = sorted([(0, *each) for each in others], key=lambda row: (row.count(0), -sum(row)))
-    places = {place: index for index, place in enumerate((row, level) for row in rows for level in sorted({*row}))}
+    states = comb(n - 1 + levels, levels)
+    others = chain.from_iterable(combinations_with_replacement(range(levels + 1), n - 1))
+    rows = np.zeros((states, n), dtype=np.int32)
+    rows[:, 1:] = np.fromiter(others, dtype=np.int32, count=states * (n - 1)).reshape(states, n - 1)
+    rows = rows[np.lexsort((-rows.sum(axis=1), (rows == 0).sum(axis=1)))]
+    # C(b + i - 1, i) at [i, b]: the terms of the rank of a multiset, by its i-th smallest member b.
+    terms = [[comb(b + i - 1, i) if i and b else 0 for b in range(levels + 1)] for i in range(n)]
+    rank_terms = np.array(terms, dtype=np.int64)
+    rank = _rank(rows, rank_terms)
+    position = np.empty_like(rank)
+    position[rank] = np.arange(rank.size)
 
-    def after_rising(row: tuple[int, ...], level: int) -> int:
-        if level:  # the first of its level rises, so the row stays sorted
-            at = row.index(level)
-            return places[(*row[:at], level - 1, *row[at + 1 :]), level - 1]
-        # From the top, rising means that all others fall, unless one of them is at the last level.
-        return places[(0, *(each + 1 for each in row[1:])), 0] if row[-1] < levels else -1
+    flat = np.flatnonzero(np.diff(rows, axis=1, prepend=-1))  # where a run of equal levels begins
+    state, slot = np.divmod(flat, n)
+    level = rows.ravel()[flat].astype(np.int64)
+    count = np.diff(flat, append=rows.size)
+    tops = np.flatnonzero(level == 0)
 
-    better = [after_rising(*place) for place in places]
-    state = np.cumsum([level == 0 for _, level in places]) - 1
-    count = [row.count(level) for row, level in places]
+    better = np.full(level.size, -1)
+    below = np.flatnonzero(level > 0)
+    # The first of a run rises, so the row stays sorted; if the place before has its new level, it joins that place.
+    risen = rank_terms[slot[below], level[below] - 1] - rank_terms[slot[below], level[below]]
+    raised = rank[state[below]] + risen
+    joins = level[below - 1] == level[below] - 1
+    better[below] = tops[position[raised]] + (below - tops[state[below]]) - joins
+    # From the top, rising means that all others fall, unless one of them is at the last level.
+    inside = np.flatnonzero(rows[:, -1] < levels)
+    fallen = rows[inside] + 1
+    better[tops[inside]] = tops[position[_rank(fallen, rank_terms)]]
     # Weights are n! / prod(count!), divided by their sum; in logarithms, because factorials overflow.
-    logs = -np.bincount(state, [math.lgamma(each + 1) for each in count])
+    log_factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    logs = -np.add.reduceat(log_factorials[count], tops)
     weights = np.exp(logs - logs.max())
-    columns = state, np.array([level for _, level in places]), np.array(count), np.array(better)
-    return Lattice(np.array(rows, dtype=np.int32), weights / weights.sum(), *columns)
+    return Lattice(rows, weights / weights.sum(), state, level, count, better)
+
+
+def _rank(rows: NDArray[np.int32], rank_terms: IntArray) -> IntArray:
+    """A different number for each state, below the number of states; the leading 0 is not used."""
+    return sum((rank_terms[i, rows[:, i]] for i in range(1, rows.shape[1])), np.zeros(len(rows), dtype=np.int64))
 
 
 _TOLERANCE = 1e-9
