@@ -209,7 +209,7 @@ def _ask(scan: Scan, query: Query[Answer], progress: Progress | None, memory_lim
     """Run one pass to its end."""
     running: Future[Answer] = Future()
     is_long = False
-    with connected(memory_limit=memory_limit, paths=scan.paths) as connection:
+    with suppress(_UsedUpError), connected(memory_limit=memory_limit, paths=scan.paths) as connection:
         given = _fulfil, running, connection, scan, query
         worker = Thread(target=copy_context().run, args=given, daemon=True)  # knows of a seeded block
         try:
@@ -228,9 +228,13 @@ def _ask(scan: Scan, query: Query[Answer], progress: Progress | None, memory_lim
         finally:
             with suppress(RuntimeError):  # it was never started
                 worker.join()
-    if is_long or running.exception() is not None:
-        end_idle()  # a question that failed leaves things behind, and a long one memory
+        if is_long or running.exception() is not None:
+            raise _UsedUpError
     return running
+
+
+class _UsedUpError(Exception):
+    """A question that failed leaves things behind, and a long one memory: the next one opens a new database."""
 
 
 def _fulfil(running: Future[Answer], connection: Connection, scan: Scan, query: Query[Answer]) -> None:
