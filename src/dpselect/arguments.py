@@ -180,13 +180,12 @@ _LIST = "1..100, red,green,blue, @file or @codes.csv:column"
 _DATES = "a list 2026-12-01,2026-12-08, @file with one per line, or @codes.csv:column"
 _PRICES = "a range 1..100, a list 4.99,9.99, @file with one per line, or @codes.csv:column"
 _LEVELS = ", separated by commas"
-IN_PYTHON = {
+IN_PYTHON = {  # how lists are typed in a shell, and what Python takes instead
     _LIST: "a range, a list, an array or a frame of one column",
     _DATES: "a list or an array",
     _PRICES: "a range, a list or an array",
     _LEVELS: "",
 }
-"""How lists are typed in a shell, and what Python takes instead."""
 
 _OF_DATES = "Of dates: the first and the last date, such as 2026-01-01 2026-12-31; --step is in days, by default 1."
 _CLAMPED = "Public, never taken from the column; values beyond a bound count as that bound."
@@ -316,7 +315,7 @@ class _Besides:
 _BESIDES = arguments_of(_Besides)
 OF_EVERY_QUESTION, OF_VIEWS = _BESIDES[:2], _BESIDES[2:]
 
-TYPES = {
+TYPES = {  # beside a list that is written as a text
     name: Argument(
         CandidateKind,
         f"Type of the {name}. Default: the column's type; for CSV, integers if all look like it (007 does not).",
@@ -325,4 +324,3 @@ TYPES = {
     )
     for name in ("candidates", "groups")
 }
-"""Beside a list that is written as a text."""

@@ -28,8 +28,7 @@ from dpselect.checks import fraction_up
 
 FloatArray = NDArray[np.float64]
 
-RELATIVE_ERROR = 2.0**-48
-"""Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
+RELATIVE_ERROR = 2.0**-48  # bound on the rounding of one evaluated term, with a margin (a few units of 2^-53)
 
 
 def renyi(kind: type[SingleEvent], ends: Sequence[FloatArray], orders: FloatArray) -> FloatArray:

@@ -32,8 +32,7 @@ _TAIL = np.array([0.0005, 0.001, 0.002, 0.005, 0.01])
 _LEVELS = np.concatenate([_TAIL, np.linspace(0.02, 0.98, 33), 1 - _TAIL[::-1]])
 _NAN = 0x7FF8_0000_0000_0000  # the bits of NaN. Larger ones are NaN, too, and stand for values that are no numbers
 _FEWEST, _TESTED = 200, 4  # draws for each neighbour of an audit, and the most events that a look tests
-_ROUNDING = 1e-9
-"""By how much bounds of probabilities are widened: a thousand times the relative error of SciPy's quantiles."""
+_ROUNDING = 1e-9  # by which bounds of probabilities are widened: a thousand times the error of SciPy's quantiles
 
 
 @dataclass(frozen=True, slots=True)

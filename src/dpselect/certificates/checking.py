@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 _CLAIMED = ("question", "guarantee", "event", "mechanism", "candidates", "error_bound", "proofs")
 _NEEDED = frozenset([*_CLAIMED, "certificate", "value", "receipt", "version", "time"])
 _OPTIONAL = frozenset(["facts", "arguments", "groups", "format", "source", "usable", "counts", "seeded", "digest"])
-_CLOSE = 1e-9
-"""Relative difference allowed between a stated bound or cost and a recomputed one: logarithms differ by machine."""
+_CLOSE = 1e-9  # relative difference allowed of a stated bound or cost: logarithms differ by machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,13 +342,12 @@ def _is_close(one: object, other: object) -> bool:
 
 
 _SOURCES, _IN_RECEIPTS = ("files", "table", "frame"), ("question", "request", "ledger")
-_HELD = {
+_HELD = {  # what fields of these names have to hold, in words and as JSON has it. All others are texts
     **dict.fromkeys(("hash", "question", "schema"), ("64 hexadecimal digits", '"[0-9a-f]{64}"')),
     "sequence": ("a whole number from 0", "[0-9]{1,18}"),  # below 2^63
     "time": ("a time with a zone", '"[0-9-]{10}T[0-9:]{8}([.][0-9]+)?(Z|[+-][0-9:]{5})"'),
     "files": ("names of files without folders", r'\[(?:"(?:[^"/\\]|\\.)+"(?:, |\]$))+'),
 }
-"""What fields of these names have to hold, in words and as JSON has it. All others are texts."""
 
 
 def _fitting(held: object, name: str) -> Any:

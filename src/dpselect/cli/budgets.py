@@ -19,12 +19,11 @@ from dpselect.privacy import Neighbours
 if TYPE_CHECKING:
     from dpselect.ledger import Account
 
-_CHOICES = {
+_CHOICES = {  # in JSON, each has the name under which `dpselect` exports it
     "permute-and-flip": "PermuteAndFlip",
     "exponential mechanism": "ExponentialMechanism",
     "Laplace noisy max": "ReportNoisyMax",
 }
-"""In JSON, each has the name under which `dpselect` exports it."""
 
 
 def plan(

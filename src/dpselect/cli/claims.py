@@ -152,7 +152,7 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-_EXTRAS = {
+_EXTRAS = {  # what each extra is for, and the modules that it installs
     "polars": ("tables of Polars", "polars"),
     "excel": ("Excel files", "openpyxl"),
     "stata": ("Stata and SPSS files", "pyreadstat"),
@@ -165,7 +165,6 @@ _EXTRAS = {
     "sklearn": ("selecting features in scikit-learn", "sklearn"),
     "pld": ("composition by privacy loss distributions", "dp_accounting"),
 }
-"""What each extra is for, and the modules that it installs."""
 
 _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "dp_accounting": "dp-accounting"}
 

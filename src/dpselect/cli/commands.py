@@ -113,13 +113,12 @@ def of_function(name: str, run: Callable[..., int | None]) -> Command:
 QUESTIONS = tuple(name.replace("_", "-") for name in BY_NAME)  # the commands that ask a question of a table
 
 _OF_LEDGER = [f"ledger {each}" for each in ("open", "show", "history", "limit", "close", "verify", "anchor", "backup")]
-_MODULES = {
+_MODULES = {  # the other commands, by the module of their functions, which is imported when one is called or listed
     "asking": ["check", "columns", "run", "serve"],
     "claims": ["audit", "verify", "doctor"],
     "budgets": ["plan", *_OF_LEDGER],
     "commands": ["completion"],
 }
-"""The other commands, by the module of their functions, which is imported when one is called or listed."""
 
 _PLACES = {each: module for module, names in _MODULES.items() for each in names}
 

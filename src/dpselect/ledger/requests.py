@@ -179,8 +179,7 @@ class Attempt:
 
     charge: ChargeRequest
     receipt: Receipt | None = None  # of the charge whose commit was started and not confirmed
-    entry: tuple[int, str] = (0, "")
-    """Number and hash of what this commit writes: the charge, or the entry that begins its draw."""
+    entry: tuple[int, str] = (0, "")  # number and hash of what this commit writes: the charge, or what begins its draw
     _failed: list[LedgerError] = field(default_factory=list[LedgerError])
 
     @classmethod

@@ -38,7 +38,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 MOST_VALUES_PER_UNIT = 10**9
 
-CHECKS: Mapping[str, Callable[[Any], object]] = {
+CHECKS: Mapping[str, Callable[[Any], object]] = {  # what checks an argument of a mechanism, by its name
     "epsilon": positive_epsilon,
     "sensitivity": positive_sensitivity,
     "neighbours": neighbouring_relation,
@@ -46,9 +46,8 @@ CHECKS: Mapping[str, Callable[[Any], object]] = {
     "values_per_unit": lambda value: positive_count(value, "values_per_unit", at_most=MOST_VALUES_PER_UNIT),
     "max_values_per_unit": lambda value: positive_count(value, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT),
 }
-"""What checks an argument of a mechanism, by its name."""
 
-ARGUMENTS = {
+ARGUMENTS = {  # what an argument means that a docstring does not explain itself, by its name
     "epsilon": "privacy loss of all that one draw releases, > 0. Rounded down if it is not a double.",
     "delta": "probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.",
     "sensitivity": "the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores."
@@ -80,7 +79,6 @@ ARGUMENTS = {
     "size": "a whole number >= 1.",
     **dict.fromkeys(("confidence", "chance", "share"), "strictly between 0 and 1."),
 }
-"""What an argument means that a docstring does not explain itself, by its name."""
 _ERRORS = {
     "scores": "InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.",
     "candidates": "InvalidCandidatesError: the number of candidates differs from that of scores, or there are"

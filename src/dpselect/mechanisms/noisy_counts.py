@@ -297,13 +297,12 @@ class GaussianThresholdCounts(ThresholdCounts):
         return noise, half
 
 
-_WAYS = {
+_WAYS = {  # what certificates state of each way, chosen or not. The words are part of their format
     "partition": ("each value is named by a coin", "coins"),
     "geometric": ("geometric noise is added to all counts", "geometric noise"),
     "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
     "stop": ("a stop candidate ends the answer", "a stop candidate"),
 }
-"""What certificates state of each way, chosen or not. The words are part of their format."""
 
 
 class UnlistedNoise(NamedTuple):

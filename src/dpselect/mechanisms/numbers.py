@@ -92,8 +92,7 @@ def gauss_legendre(count: int) -> Rule:
 Curve = Callable[[float, float], float]
 """Takes theta and n, which need not be whole for the exponential law, and returns a probability."""
 
-_MARGIN = 1.0 + 2.0**-40
-"""Added to a probability, to be on the safe side: far above the rounding of the curves, and far too small to matter."""
+_MARGIN = 1.0 + 2.0**-40  # on a probability: far above the rounding of the curves, and far too small to matter
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from dpselect.mechanisms.mechanism import explained
 from dpselect.mechanisms.numbers import FloatArray, Law
 from dpselect.mechanisms.scores import Gaps, ScoresLike
 
-MechanismKind = Callable[..., Mechanism]
-"""A mechanism class, or ``functools.partial`` of one where it has options of its own."""
+MechanismKind = Callable[..., Mechanism]  # a mechanism class, or ``functools.partial`` of one with options of its own
 
 
 def planned(kind: object, *, sensitivity: float, monotonic: bool) -> Callable[[float], Mechanism]:

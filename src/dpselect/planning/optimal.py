@@ -99,8 +99,7 @@ def _rank(rows: NDArray[np.int32], rank_terms: IntArray) -> IntArray:
     return sum((rank_terms[i, rows[:, i]] for i in range(1, rows.shape[1])), np.zeros(len(rows), dtype=np.int64))
 
 
-_TOLERANCE = 1e-9
-"""Absolute tolerance of the solver. The program's numbers are of order 1; with a smaller one it is slow or fails."""
+_TOLERANCE = 1e-9  # absolute, of the solver, whose numbers are of order 1; with a smaller one it is slow or fails
 
 
 def solve(lattice: Lattice, p: float) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -28,8 +28,7 @@ BUDGET_KEYS = ("share", "epsilon", "within")  # at most one of them says which p
 
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 
-Planning = Callable[[str, float], TableQuestion]
-"""What would be asked by the question of this name at an epsilon: its cost and its error bound."""
+Planning = Callable[[str, float], TableQuestion]  # what would be asked by the question of this name at an epsilon
 
 
 def described(questions: object) -> dict[str, dict[str, Any]]:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from dpselect.grids import Grid
 
-_MOST_STEPS = {1: 2**53, 2: 2**26}
-"""By degree, so that the sensitivity of the sums is a whole number that a double holds."""
+_MOST_STEPS = {1: 2**53, 2: 2**26}  # by degree: the sensitivity of the sums is a whole number that a double holds
 
 _FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
 """A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""

@@ -23,7 +23,7 @@ from dpselect.errors import InvalidParameterError, wrong
 from dpselect.privacy import Neighbours, as_text
 from dpselect.questions.records import CONFIDENCE, LARGEST_COUNT, Drawn, Planned, Value, counted
 
-FAMILIES = {
+FAMILIES = {  # the questions, in the order in which people meet them, and the modules that declare them
     "count histogram": "counts",
     "values": "values",
     "most_common least_common best_date top_k": "selection",
@@ -32,7 +32,6 @@ FAMILIES = {
     "mean variance std": "moments",
     "density": "counts",
 }
-"""The questions, in the order in which people meet them, and the modules that declare them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,10 +392,9 @@ class _Questions(UserDict[str, Any]):
         return _DECLARED[name]
 
 
-BY_NAME: Mapping[str, type[Question]] = _Questions(
+BY_NAME: Mapping[str, type[Question]] = _Questions(  # the questions of a table, by the name of their method
     {name: module for names, module in FAMILIES.items() for name in names.split()}
 )
-"""The questions of a table, by the name of their method."""
 
 QUESTIONS: Mapping[str, type[Question]] = _Questions(
     {

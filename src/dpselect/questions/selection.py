@@ -31,12 +31,11 @@ Where noise is not added to all counts, `ORDER` is for one draw of several value
 """
 
 
-_ROUND_PROOFS = {
+_ROUND_PROOFS = {  # the proof page of one draw
     "PermuteAndFlip": "proofs/permute_and_flip.md",
     "ExponentialMechanism": "proofs/exponential_mechanism.md",
     "ExponentialNoiseTopK": "proofs/exponential_once.md",
 }
-"""The proof page of one draw."""
 
 
 class Counted(ListQuestion):

@@ -28,8 +28,7 @@ ParentScore = Literal["mutual_information", "F", "R"]
 _SIZES = "the number of values of each attribute, such as (2, 3)"
 _PASSES = 20  # over all measurements so far, after each new one
 _MOST_COUNTED = 1 << 46  # beyond this no query counts, so that scores fit into 64 bits
-_MOST_ROWS = float(1 << 40)
-"""More do not fit into memory; a noisy number of rows beyond this is cut off, so that guesses fit into 64 bits."""
+_MOST_ROWS = float(1 << 40)  # a noisy number of rows beyond this is cut off, so that guesses fit into 64 bits
 _MOST_CELLS = 1 << 22
 _FARTHEST = 1 << 62  # what scores of marginals allow for noise is cut off here, so that they fit into 64 bits
 

@@ -38,7 +38,7 @@ def ignored(_: Any) -> None:
     """Nobody asks which lines are left out, or how much was read."""
 
 
-_TYPES = {
+_TYPES = {  # the type in which each is read, and what Arrow calls the types that hold it; the first that fits counts
     Holds.ANYTHING: ("large_string", ""),
     Holds.UNSIGNED: ("uint64", "uint64"),
     Holds.INTEGERS: ("int64", "integer"),
@@ -52,7 +52,6 @@ _TYPES = {
     Holds.TIMES: ("", "temporal"),
     Holds.BYTES: ("large_binary", "binary large_binary binary_view fixed_size_binary"),
 }
-"""The type in which each is read, and what Arrow calls the types that hold it; the first that fits counts."""
 
 ARROW_TYPES = {holds: read for holds, (read, _) in _TYPES.items() if read}
 

@@ -124,12 +124,11 @@ def reading_file(kind: FileKind, shown: Shown) -> TranslatedErrors:
 
 
 _DAMAGED = "It is cut off, damaged or encrypted, or was changed while it was read."
-_TABLES = (
+_TABLES = (  # of each table format the sign of its log, its name, and what to give for the rows that count
     ("_delta_log", "a Delta", "give Dataset the folder that contains _delta_log (extra: delta)"),
     ("metadata/*.metadata.json*", "an Iceberg", "give Dataset pyiceberg's catalog.load_table(name) (extra: iceberg)"),
     (".hoodie", "a Hudi", "give Dataset spark.read.format('hudi').load(folder)"),
 )
-"""Of each table format the sign of its log, its name, and what to give for the rows that count."""
 
 
 _SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)

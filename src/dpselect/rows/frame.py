@@ -302,7 +302,7 @@ def _hint(name: object, dtype: Any) -> str:
     return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
 
 
-_READERS: dict[tuple[str, str], Callable[[Any], Frame]] = {
+_READERS: dict[tuple[str, str], Callable[[Any], Frame]] = {  # by the library and the name of a type, what reads it
     ("deltalake", "DeltaTable"): of_delta,
     ("pyiceberg", "Table"): of_iceberg,
     ("pandas", "DataFrame"): of_pandas,
@@ -310,7 +310,6 @@ _READERS: dict[tuple[str, str], Callable[[Any], Frame]] = {
     **dict.fromkeys((("_duckdb", "DuckDBPyRelation"), ("duckdb", "DuckDBPyRelation")), of_relation),
     ("ibis", "Table"): of_ibis,
 }
-"""By the library and the name of a type, what reads it."""
 
 
 def frame_source(frame: object) -> Source | None:

@@ -32,8 +32,7 @@ from dpselect.rows.lines import File
 _STATISTICS = (".dta", ".sav", ".zsav")
 _STATA_EPOCH, _SPSS_EPOCH, _DAY = -3653, -141_428, 86_400_000
 """1 January 1960 and 14 October 1582, in days from 1970; and a day in milliseconds."""
-MOST_BYTES = 1 << 29
-"""Of all parts of a workbook together, uncompressed, as its directory says, beyond which no reader goes."""
+MOST_BYTES = 1 << 29  # of all parts of a workbook, uncompressed, as its directory says, beyond which no reader goes
 _UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
 """What a cell of a sheet may raise, by its content alone."""
 Row = Mapping[int, Any]  # cells of a sheet by their places, from 0

@@ -31,12 +31,11 @@ _SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
 """Every whole double from the first to the second fits into 64 bits."""
 
 _NOBODY = ", ".join(f"'{word}'" for word in ("", *MISSING))
-PATTERNS = {
+PATTERNS = {  # how values are written in text, in the syntax that the regular expressions of all engines share
     CandidateKind.INTEGER: "[ \t]*[+-]?[0-9]+([.]0*)?[ \t]*",
     CandidateKind.NUMBER: "[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*",
     CandidateKind.DATE: "[ \t]*[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]*",
 }
-"""How values are written in text, in the syntax that the regular expressions of all engines share."""
 
 _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 

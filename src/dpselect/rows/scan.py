@@ -283,11 +283,10 @@ def _numbers(array: Array, format: Format) -> Array:
 
 
 _ISO_DATE = "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
-_TIME = (
+_TIME = (  # a time of day and a time zone behind a date, or nothing
     "(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?: ?[AaPp][Mm])?"
     "(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
 )
-"""A time of day and a time zone behind a date, or nothing."""
 
 
 def _dates(array: Array, format: Format) -> Array:

@@ -16,7 +16,7 @@ from dpselect.rows.row_rules import Dialect, column_of
 from dpselect.rows.statements import Engine, Found, Statement
 from dpselect.summaries import CandidateKind
 
-_TYPES = {
+_TYPES = {  # the first words of Spark's names of types
     Holds.INTEGERS: "bigint int smallint tinyint",
     Holds.FLOATS: "double",
     Holds.SHORT_FLOATS: "float",
@@ -29,7 +29,6 @@ _TYPES = {
     Holds.TIMES: "timestamp timestamp_ntz interval",
     Holds.NESTED: "array map struct variant",
 }
-"""The first words of Spark's names of types."""
 
 _NORMAL_FORM = "TRY_REFLECT('com.ibm.icu.text.Normalizer', 'compose', {0}, false)"
 

@@ -39,17 +39,16 @@ _OF_NUMBERS: tuple[Words, ...] = (
     *({}, {"thousands": ","}, {"decimal": ","}, _AS_THOUSANDS, {"thousands": " "}),
     *({"thousands": " ", "decimal": ","}, {"thousands": "'"}, {"thousands": "_"}),
 )
-_ORDERS = (
+_ORDERS = (  # of the parts of a date; where dots stand between them, the first two are not meant
     *("%m{}%d{}%Y", "%m{}%d{}%y", "%d{}%m{}%Y", "%d{}%m{}%y", "%Y{}%m{}%d"),
     *("%d{}%b{}%Y", "%d{}%b{}%y", "%b{}%d{}%Y"),
 )
-"""Of the parts of a date; where dots stand between them, the first two are not meant."""
 _WAYS: Mapping[CandidateKind, Sequence[Words]] = {
     CandidateKind.NUMBER: _OF_NUMBERS,
     CandidateKind.INTEGER: _OF_NUMBERS,
     CandidateKind.TEXT: ({"trim": True}, {"ignore_case": True}, {"trim": True, "ignore_case": True}),
 }
-_OTHERWISE = {
+_OTHERWISE = {  # what is said of a kind where no option helps, if all cells look so
     CandidateKind.INTEGER: (
         PATTERNS[CandidateKind.NUMBER],
         "With a fraction or an exponent they only match candidates that are numbers (--candidates-as number).",
@@ -59,7 +58,6 @@ _OTHERWISE = {
         "They look like a spreadsheet's numbers for dates. Give the column the format yyyy-mm-dd there.",
     ),
 }
-"""What is said of a kind where no option helps, if all cells look so."""
 
 _WRITTEN = re.compile(r"""Format\(((?:\w+=(?:'[^']*'|"[^"]*"|True)(?:, )?)+)\)""")
 _LOOK_ALIKE = {"LATIN", "CYRILLIC", "GREEK"}  # scripts with letters that cannot be told from those of the others

@@ -61,28 +61,25 @@ _SUSPECT = (
 )
 """Which units may be no people, up to which share of them it is said, and how. Of a type with names the first two."""
 _DIGITS = "regexp_replace(name, '[^0-9]', '', 'g')"
-_SAME = (
+_SAME = (  # equal for names of units that a person may take for the same; of telephone numbers the last nine digits
     f"CASE WHEN regexp_full_match(name, '([+(]|0[1-9 (/.-])[0-9 ()/.-]*') AND strlen({_DIGITS}) > 8"
     f" THEN 'n' || right({_DIGITS}, 9) WHEN regexp_full_match(name, '[0-9]+') THEN 'n' || ltrim(name, '0')"
     " WHEN regexp_full_match(name, '[0-9]+([.][0-9]*)?[eE][+]?[0-9]+') THEN 'n' || TRY_CAST(name AS HUGEINT)"
     " ELSE 't' || trim(regexp_replace(lower(name), '[\\s\\x{200b}\\x{feff}]+', ' ', 'g')) END"
 )
-"""Equal for names of units that a person may take for the same; of telephone numbers the last nine digits."""
 
-_CALLED = {
+_CALLED = {  # what is not read, and what is written as it should be, and yet cannot be read
     CandidateKind.NUMBER: ("number", ""),
     CandidateKind.INTEGER: ("whole number", "a whole number beyond 2^63"),
     CandidateKind.DATE: ("date", "a day that is in no calendar"),
     CandidateKind.BOOLEAN: ("true or false", ""),
 }
-"""What is not read, and what is written as it should be, and yet cannot be read."""
 _ODD_QUOTES = '[^"]*"([^"]*"[^"]*")*[^"]*'
-_HELP = (
+_HELP = (  # what may help to read lines that look so, where this word of a format is not declared; the first that fits
     (".*\ufffd.*", "encoding", "If they are text of Windows: Format(encoding='cp1252')."),
     ('.*=".*', "", '="..." is a formula for spreadsheets: write the text alone.'),
     (_ODD_QUOTES, "quoted_line_breaks", "If line breaks stand inside quotes: Format(quoted_line_breaks=True)."),
 )
-"""What may help to read lines that look so, where this word of a format is not declared; the first that fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -346,9 +346,10 @@ def _made(estimator: Any, configuration: Configuration) -> tuple[Sequence[Any], 
         expected = "parameters of the estimator, with values that it takes and scikit-learn can clone and copy"
         raise InvalidParameterError("configurations", got, expected) from None
     parts = {id(copies[0]), *map(id, _estimators([value for _, value in named]))}
-    if not parts <= {*map(id, inside.values())}:
+    # One that is its own clone may go on drawing from a state that every run would start from.
+    if not parts <= {*map(id, inside.values())} or any(clone(each) is each for each in copies if _is_estimator(each)):
         hint = "Runs that share an object can leave traces in it, which show how many there were."
-        raise InvalidParameterError("estimator", estimator, "one whose copies share nothing", hint)
+        raise InvalidParameterError("estimator", estimator, "one whose clones and copies share nothing", hint)
     return copies, named + [(type(each).__name__, each) for each in copies if is_generator(each)]
 
 

@@ -282,11 +282,10 @@ def said_back(name: str, listed: Sequence[Any]) -> str:
     return f"{counted(length, 'value' if name == 'candidates' else name.removesuffix('s'))}: {', '.join(shown)}"
 
 
-_FOREIGN = re.compile(
+_FOREIGN = re.compile(  # what only those understand who write commands or Python
     r"--|@|[a-z]_[a-z]|\w\(|\w=|[\[\]{}`]|docs/|\bdpselect [a-z]|\b(dps|data)\.[a-z]|"
     r"\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
 )
-"""What only those understand who write commands or Python."""
 
 _SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z\"'])")
 

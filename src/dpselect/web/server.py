@@ -43,8 +43,7 @@ from dpselect.web.forms import error_in_words
 from dpselect.web.pages import BODY, Pages, Typed, route
 from dpselect.web.site import Site
 
-SENDING_SECONDS = 20.0
-"""From the first byte of a request, or from the opening of its connection, to the last byte of its form."""
+SENDING_SECONDS = 20.0  # from the first byte of a request, or the opening of its connection, to the last of its form
 
 MOST_BYTES = 1 << 20  # of a body: a list of candidates that was pasted
 TOKEN, FORM = "token", "application/x-www-form-urlencoded"
@@ -53,7 +52,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
+HEADERS = {  # of every response
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -63,7 +62,6 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
-"""Of every response."""
 
 _say = partial(print, flush=True)
 _SCRIPT = "text/javascript"
