@@ -18,17 +18,12 @@ from dpselect.checks import one_of
 from dpselect.mechanisms.exponential import EXPONENTIAL
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.numbers import FloatArray, IntArray, Law, gauss_legendre
-from dpselect.mechanisms.permute_and_flip import (
-    PERMUTE_AND_FLIP,
-    not_tossed,
-    power_sums,
-    product_integrals,
-    tossed_away,
-)
+from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP, not_tossed, product_integrals, tossed_away
 
 _DEEPEST = 700.0  # candidates further down than this have probabilities below 1e-300
 _NODES = 16  # on each panel, at most 1 wide: the product varies on that scale, whatever the number of candidates
 _NEAR = math.log(25.0)  # beyond this distance ``q = e^-distance / 2`` is at most 0.02, and power series are used
+_TERMS = 12  # of them
 
 
 def laplace_probabilities(x: FloatArray) -> FloatArray:
@@ -69,7 +64,10 @@ def _below_best(x: FloatArray, counts: IntArray, enough: float) -> tuple[FloatAr
 
     near = int(np.searchsorted(x, end + _NEAR, side="right"))
     far = np.exp(end - x[near:])
-    sums = power_sums(far, counts[near:])
+    power, sums = counts[near:].astype(np.float64), np.empty(_TERMS)
+    for m in range(_TERMS):
+        power *= far
+        sums[m] = power.sum() / (m + 1)
     upper, lower, moments = np.zeros(x.size), np.zeros(x.size), np.zeros(sums.size + 1)
     places = np.arange(moments.size)
     for start, stop in pairwise([*np.concatenate(edges).tolist(), end]):
