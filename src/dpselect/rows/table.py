@@ -161,7 +161,7 @@ class Rows:
         elif number is not None:
             columns.check_numeric(number, argument=name)
             columns.check_near(number, *near, argument=name)
-        return self._in_groups(Lookup(scan, unit, about, number), groups, 1 if listed is None else len(listed))
+        return self._in_groups(Lookup(scan, unit, about, number), groups, 1 if listed is None else len(listed.values))
 
     def _in_groups(self, asked: Lookup, groups: PublicGroups | None, numbers: int) -> Lookup:
         """The same in each group, where it gives so many numbers."""
