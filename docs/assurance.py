@@ -67,9 +67,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         ),
     },
     "errors": {
-        "If this code were wrong, a bound or a plan would be; no answer would reveal more.": (
-            "optimality error_bounds testing"
-        )
+        "If this code were wrong, a bound or a plan would be; no answer would reveal more.": ("optimality error_bounds")
     },
     "audit": {
         "About which rows count and how far scores move. What draws by such scores is audited in its own line.": (
