@@ -190,11 +190,11 @@ def sized(folder: Path) -> None:
 
 
 def test_files_of_other_types_than_the_log_says_are_refused(folder: Path) -> None:
-    """To convert the values would stop at one that does not fit."""
+    """Arrow would convert the values, and stop at one that does not fit."""
     write(folder)
     pq.write_table(ROWS.set_column(1, "value", ROWS["value"].cast(pa.float64())), the_file(folder))
     sized(folder)
-    with pytest.raises(InvalidDataError, match=r"the same types"):
+    with pytest.raises(InvalidDataError, match=r"files with the types of the table's schema"):
         counts(str(folder), [7])
     assert counts(str(folder), ["a"], column="name") == [2]
 

@@ -184,6 +184,8 @@ def of_delta(given: Any) -> Frame:
                 # In its own types: Arrow would convert values to the table's, and one might not fit.
                 held = file.physical_schema
                 types = pa.schema([(held if name in held.names else dataset.schema).field(name) for name in names])
+                if not set(arrow.columns_of(types)) <= set(arrow.columns_of(dataset.schema)):
+                    raise InvalidDataError("source", Shown(shown), "files with the types of the table's schema")
                 yield from file.to_batches(types, columns=columns, batch_size=BATCH_ROWS, batch_readahead=2)
 
         return dataset.schema, read
