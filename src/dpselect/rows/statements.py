@@ -172,7 +172,7 @@ def statement_of(asked: Lookup) -> Statement:
         case summaries.UnitsOf(used, between):
             summary = units
             if used is not None:
-                reads = {**statement_of(replace(asked, scan=used)).reads}
+                reads |= statement_of(replace(asked, scan=used)).reads
             elif between is not None and (column := asked.number) is not None:
                 reads["number"] = (Number(column) if between == (None, None) else Within(column, *between),)
         case summaries.NamesOf(kind, most):
