@@ -100,7 +100,7 @@ def test_scales_and_types(monotonic: bool, dtype: str) -> None:
 
 def chances_by_proposals(scores: np.ndarray, k: int) -> dict[str, Any]:
     """What the bounds of a draw claim, checked against the exact weights of all that they stand for."""
-    draw = _SetDraw(made(k), scores)
+    draw = _SetDraw(made(k), np.sort(scores)[::-1])
     weights, edges = draw._bounds()
     rate, ranked = made(k).rate, np.sort(scores)[::-1]
     lead = 2 * Fraction(ranked[k - 1].item()) - 2 * Fraction(ranked[k].item())

@@ -286,8 +286,11 @@ class TopKSet(SelectsSeveral, ScaledMechanism):
         return self.distance(max(0.0, log_odds + math.log(confidence / (1.0 - confidence))) * (1.0 + 2.0**-30))
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
-        draw = _SetDraw(self, finite_scores(scores))
-        return np.sort(draw.best_first[draw.ranks() - 1]).tolist()
+        scores = finite_scores(scores)
+        ranked = np.sort(scores)[::-1]
+        ranks = _SetDraw(self, ranked).ranks()
+        places = np.flatnonzero(scores >= ranked[ranks.max() - 1])
+        return np.sort(places[np.argsort(scores[places])[::-1]][ranks - 1]).tolist()
 
     def _check_count(self, n: int) -> None:
         if self.k >= n:
@@ -306,10 +309,8 @@ class _SetDraw:
     of its weight, then one of its sets uniformly, and accepts by an exact coin.
     """
 
-    def __init__(self, mechanism: TopKSet, scores: npt.NDArray[Any]) -> None:
-        self._mechanism, self._k, self._n = mechanism, mechanism.k, scores.size
-        self.best_first = np.argsort(scores)[::-1]
-        self._ranked = scores[self.best_first]
+    def __init__(self, mechanism: TopKSet, ranked: npt.NDArray[Any]) -> None:
+        self._mechanism, self._ranked, self._k, self._n = mechanism, ranked, mechanism.k, ranked.size
 
     def ranks(self) -> IntArray:
         """Members of the set by rank, in any order."""
