@@ -12,7 +12,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.cli import main
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidParameterError, LedgerUnavailableError
 from dpselect.ledger import Ledger
 
 EVENT = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
@@ -51,6 +51,11 @@ def test_a_backup_overwrites_nothing(ledger: Ledger, tmp_path: Path, there: str)
     with pytest.raises(InvalidParameterError, match="nothing exists yet"):
         ledger.backup(tmp_path / "copy.db")
     assert (tmp_path / there).read_text() == "mine"
+
+
+def test_a_backup_names_no_path_that_cannot_be(ledger: Ledger, tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnavailableError, match="cannot be written"):
+        ledger.backup(f"{tmp_path}/\ud800.db")
 
 
 def test_the_commands(tmp_path: Path, ledger: Ledger, anchor: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -334,7 +334,7 @@ def copy_of(source: sqlite3.Connection, to: object, *, ledger: str) -> Path:
             copy.execute("PRAGMA fullfsync=ON")
             copy.execute("PRAGMA synchronous=EXTRA")  # the folder, too: a journal that comes back would empty the copy
             source.backup(copy)
-    except (OSError, sqlite3.Error):
+    except (OSError, UnicodeError, sqlite3.Error):
         raise LedgerUnavailableError(ledger, "the copy cannot be written: no permission, or no room.") from None
     return place
 

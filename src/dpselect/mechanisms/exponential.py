@@ -286,8 +286,7 @@ class TopKSet(SelectsSeveral, ScaledMechanism):
         return self.distance(max(0.0, log_odds + math.log(confidence / (1.0 - confidence))) * (1.0 + 2.0**-30))
 
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
-        scores = finite_scores(scores)
-        ranked = np.sort(scores)[::-1]
+        ranked = np.sort(scores := finite_scores(scores))[::-1]
         ranks = _SetDraw(self, ranked).ranks()
         places = np.flatnonzero(scores >= ranked[ranks.max() - 1])
         return np.sort(places[np.argsort(scores[places])[::-1]][ranks - 1]).tolist()

@@ -11,13 +11,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from dpselect.errors import InvalidDataError, InvalidParameterError, typed, without_password
+from dpselect.errors import HIDDEN, InvalidDataError, InvalidParameterError, may_tell_password, typed, without_password
 from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
 from dpselect.rows.columns import Column
 from dpselect.rows.files import named_kind
-from dpselect.rows.opening import open_table
+from dpselect.rows.opening import is_server, open_table
 from dpselect.session.answering import Spending
 from dpselect.session.dataset import Dataset, DryRun
 
@@ -114,7 +114,7 @@ class Site:
     def shown_source(self) -> str:
         """The table as pages name it: a file, or a server without options, any of which may hold a password."""
         text = self.source or ""
-        return without_password(text) if text.startswith(("postgres://", "postgresql://", "postgresql+")) else text
+        return without_password(text) if is_server(text) else HIDDEN if may_tell_password(text) else text
 
     @property
     def subject(self) -> tuple[object, ...]:
