@@ -70,6 +70,18 @@ def test_a_dangling_pointer_is_found() -> None:
     assert dangling("Proof: ``proofs/nowhere.md``, see tests/laws and docs/index.md.") == {"proofs/nowhere.md"}
 
 
+def said_of_documents(text: str) -> list[str]:
+    """What code says, in errors and answers, of pages that an installed package does not have."""
+    explained = {id(each.value) for each in ast.walk(parsed(text)) if isinstance(each, ast.Expr)}
+    said = [each for each in ast.walk(parsed(text)) if isinstance(each, ast.Constant) and id(each) not in explained]
+    return [each.value for each in said if isinstance(each.value, str) and re.search(r"\bdocs/\w", each.value)]
+
+
+def test_no_error_points_to_a_page_that_is_not_installed() -> None:
+    assert [name for name, text in SOURCES.items() if name.endswith(".py") and said_of_documents(text)] == []
+    assert said_of_documents('"""As docs/files.md says."""\nraise E("See docs/files.md.")') == ["See docs/files.md."]
+
+
 def test_every_proof_page_is_cited_by_the_code_it_is_about() -> None:
     pages = sorted(path.name for path in (ROOT / "proofs").glob("[!A-Z]*.md"))
     assert pages

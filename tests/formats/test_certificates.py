@@ -210,5 +210,5 @@ def test_verify_says_what_was_opened(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "release.json").write_text(release.to_json())
     assert main(["verify", str(tmp_path / "release.json")]) == 0
     said = capsys.readouterr().out
-    assert f"Query of May (t.csv). Hash of its columns' names and types: {TEXT_COLUMNS}." in said
+    assert f"Asked of May (t.csv). Hash of its columns' names and types: {TEXT_COLUMNS}." in said
     assert "Declared format: decimal = ',', delimiter = ';'." in said

@@ -85,7 +85,7 @@ def test_a_header_without_rows_is_a_table(tmp_path: Path) -> None:
         (
             b"unit\tvalue\n1\t2\n",
             "separated by tabs. If it is, declare the format: delimiter='tab'. If line breaks stand inside quotes: "
-            "quoted_line_breaks=True;",
+            "quoted_line_breaks=True,",
         ),
         (b"unit,a,b,a\n1,2,3,4\n", "Columns 2 and 4 have the same name"),
         (b"\n1,2\n", "the names of columns, separated by commas. If lines such as titles"),

@@ -201,7 +201,7 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
 
     The file says the table, the unit, the epsilon of all answers together and, if an
     account is to be charged, the ledger and the account. Each [questions.NAME] in it
-    asks one question: ask = "median", and the arguments of it. See docs/plans.md.
+    asks one question: ask = "median", and the arguments of it.
 
     All rows are read before the first charge, and all questions are charged, or none.
     Run it again after an interruption: what was answered or not drawn costs nothing.

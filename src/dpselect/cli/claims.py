@@ -70,7 +70,7 @@ def _told(checked: Checked) -> Iterator[str]:
     if release.source is not None:
         schema = release.source.get("schema")
         columns = f" Hash of its columns' names and types: {schema}." if schema else ""
-        yield f"Query of {release.opened}.{columns}"
+        yield f"Asked of {release.opened}.{columns}"
     if release.format is not None:
         yield f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}."
     if release.receipt is None:

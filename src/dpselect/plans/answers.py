@@ -146,7 +146,7 @@ class Answers(OfQuestions[Release[Any]]):
         template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
         return Template(template).substitute(
             title=escape(self.name),
-            about=escape(f"Table: {first.opened}. Protected: each {first.unit}. Query on {', '.join(days)} (UTC)."),
+            about=escape(f"Table: {first.opened}. Protected: each {first.unit}. Asked on {', '.join(days)} (UTC)."),
             promise=escape(SEEDED_PROMISE if seeded else promise),
             seeded="loud" * seeded,
             note=html_notes(self.note),

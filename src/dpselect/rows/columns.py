@@ -135,7 +135,7 @@ def not_found(names: Sequence[str], name: object, *, argument: str, listed: bool
         hint += " dpselect columns shows it to you. If a title stands above it: `skip_lines=1`."
         hint += " Capitals count, and blanks around a name are part of it."
     if argument == "unit":
-        hint += " If each row is another person: ROWS, on the command line --unit rows (docs/choosing.md)."
+        hint += " If each row is another person: ROWS, on the command line --unit rows."
     return InvalidDataError(argument, typed(name), "a column of the data", hint)
 
 

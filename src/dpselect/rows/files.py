@@ -224,7 +224,7 @@ def _matching_files(source: str) -> list[str]:
     hint = ""
     if "://" in source:
         hint = "Data is read from local files only. Of PostgreSQL give postgresql://user@host/database;"
-        hint += " of other databases give an Ibis table (docs/engines.md)."
+        hint += " of other databases give an Ibis table."
     if source == "-" or os.path.exists(source):
         hint = "A table is read more than once, which a pipe cannot be: write it to a file first."
     if source.startswith("~"):

@@ -39,7 +39,7 @@ _A_FILE, _PLAIN = Shown("<file>"), Format()
 
 _NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 _CALLED = {separator: f"{word}s" for word, separator in DELIMITER_WORDS.items()}
-_LINE_BREAKS = "If line breaks stand inside quotes: `quoted_line_breaks=True`; docs/files.md says what it costs."
+_LINE_BREAKS = "If line breaks stand inside quotes: `quoted_line_breaks=True`, for files that a program wrote."
 _ENCODING = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
 _TITLES = "If lines such as titles stand above the names, say how many: `skip_lines=1`."
 _MORE = "`skip_lines={}` leaves out another number of lines than stand above the names; blank ones count, too."
