@@ -41,9 +41,13 @@ const CANDIDATES_PER_THREAD: usize = 1 << 16;
 /// # Errors
 /// As [`Blocks::new`], `Entropy`, `Interrupted`, or `Changed` if the scores were overwritten meanwhile.
 pub fn select(law: Law, scores: View<'_>, scale: &Scale) -> Result<usize, SelectError> {
-    if scores.len() <= FEW && law != Law::LaplaceNoisyMax {
+    let of_few: Option<fn(&FewScores, &Scale, &mut Entropy) -> usize> = match law {
+        Law::Exponential => Some(FewScores::draw::<false>),
+        Law::PermuteAndFlip => Some(FewScores::draw::<true>),
+        Law::LaplaceNoisyMax => None,
+    };
+    if let Some(draw) = of_few.filter(|_| scores.len() <= FEW) {
         let few = FewScores::new(&scores)?;
-        let draw = if law == Law::PermuteAndFlip { FewScores::draw::<true> } else { FewScores::draw::<false> };
         return with_entropy(|entropy| Ok(draw(&few, scale, entropy)));
     }
     let blocks = Blocks::new(scores)?;
@@ -85,10 +89,10 @@ pub(super) fn draw_from(
     line: &mut impl WeightLine,
     entropy: &mut Entropy,
 ) -> Result<usize, SelectError> {
-    if law == Law::PermuteAndFlip {
-        permute_and_flip::draw_from(round, line, entropy)
-    } else {
-        exponential_mechanism::draw_from(round, line, |_| {}, entropy)
+    match law {
+        Law::Exponential => exponential_mechanism::draw_from(round, line, |_| {}, entropy),
+        Law::PermuteAndFlip => permute_and_flip::draw_from(round, line, entropy),
+        Law::LaplaceNoisyMax => noisy_max::draw(round, &Levels::default(), entropy), // by levels, not by a line
     }
 }
 

@@ -11,7 +11,6 @@ use crate::scores::scale::Scale;
 use crate::scores::score::Score;
 use crate::scores::score_view::View;
 use crate::select::many_draws::{Law, draw_from};
-use crate::select::noisy_max::{self, Levels};
 use crate::select::removed::Removed;
 use crate::select::weight_line::{BlockLine, Round};
 
@@ -49,10 +48,7 @@ pub fn peel(
     while picks.len() < k {
         interrupt::check()?;
         let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
-        let pick = match law {
-            Law::LaplaceNoisyMax => noisy_max::draw(&round, &Levels::default(), entropy)?,
-            _ => draw_from(law, &round, &mut line.of(&round), entropy)?,
-        };
+        let pick = draw_from(law, &round, &mut line.of(&round), entropy)?;
         picks.push(pick);
         let best_left = remove(&mut blocks, &mut removed, pick);
         // The others measure from the best that is left; the exponential mechanism from anything above it.
@@ -64,8 +60,8 @@ pub fn peel(
         let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
         match law {
             Law::LaplaceNoisyMax => {}
-            _ if is_new_top => line.rebuild(&round),
-            _ => line.refresh(&round, blocks.block_of(pick).stripe),
+            Law::Exponential | Law::PermuteAndFlip if is_new_top => line.rebuild(&round),
+            Law::Exponential | Law::PermuteAndFlip => line.refresh(&round, blocks.block_of(pick).stripe),
         }
     }
     Ok(picks)
