@@ -139,6 +139,30 @@ def test_an_interrupt_while_others_hold_the_guard_ends_the_turn(
         assert charged
 
 
+@pytest.mark.parametrize("line", [2, 3])
+def test_an_interrupt_at_the_end_of_reading_leaves_no_lock(opened: Path, tmp_path: Path, line: int) -> None:
+    """As long as the interrupt is held, nothing collects the connection."""
+    path, code = shutil.copy(opened, tmp_path / "budget.db"), sqlite.Transaction.end.__code__
+    hits = list[int]()
+
+    def trace(frame: Any, event: str, _: object) -> Any:
+        if frame.f_code is code and event == "line" and frame.f_lineno == code.co_firstlineno + line and not hits:
+            hits.append(line)
+            raise KeyboardInterrupt
+        return trace if frame.f_code is code else None
+
+    with dps.Ledger(path, wait=0.5) as ledger:
+        sys.settrace(trace)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                ledger.account("clicks")
+        finally:
+            sys.settrace(None)
+        with dps.Ledger(path, wait=0.5) as other:
+            assert other.charge("clicks", dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event).sequence == 1
+    assert hits == [line]
+
+
 _COMMAND = """
 import signal, sys, time
 from dpselect.cli import main

@@ -209,9 +209,8 @@ class Transaction:
 
     def end(self) -> None:
         """Undo what was not committed, and close the connection."""
-        for act in (self.raw.rollback, self.raw.close):
-            with suppress(sqlite3.Error):
-                act()
+        with suppress(sqlite3.Error), closing(self.raw):
+            self.raw.rollback()
 
 
 class SqliteFile:
@@ -261,7 +260,8 @@ class SqliteFile:
                     with _guard:
                         transaction.end()  # before it is another's turn
                         _used.discard(transaction)
-                finally:  # also of an interrupt that comes while others hold the guard
+                finally:  # also of an interrupt that comes while others hold the guard, or at the end itself
+                    transaction.end()
                     if write:
                         with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
                             self._turn.release()
