@@ -71,7 +71,9 @@ def test_edges_are_compared_as_doubles(written: str) -> None:
 )
 def test_values_beyond_the_edges_are_in_no_bin_however_close_these_are(edges: tuple[float, float]) -> None:
     ages = [np.nextafter(edges[0], -np.inf), *edges, np.nextafter(edges[1], np.inf)]
-    release = dps.Dataset({"who": range(4), "age": ages}, unit="who").histogram("age", bins=edges, epsilon=SURE)
+    release = dps.Dataset({"who": range(4), "age": np.array(ages)}, unit="who").histogram(
+        "age", bins=edges, epsilon=SURE
+    )
     assert release.value == [2]
 
 

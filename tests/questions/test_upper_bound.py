@@ -132,7 +132,7 @@ def test_at_the_last_possible_answer_no_bound_is_claimed() -> None:
         assert release.value == release.candidates["upper"]
         assert release.accuracy.startswith("WARNING: no bound on the error holds for this answer. The last possible")
         assert check(release.to_json()).release.value == release.value
-    near = dps.Dataset({"who": range(3000), "x": [7] * 3000}, unit="who").median("x", epsilon=1.0)
+    near = dps.Dataset({"who": range(3000), "x": np.full(3000, 7)}, unit="who").median("x", epsilon=1.0)
     assert near.value == 7
     assert "WARNING" not in near.accuracy
 

@@ -1,7 +1,9 @@
-"""A dictionary of arrays is a table: its columns are read as those of an Arrow table, and errors quote no value."""
+"""A dictionary of arrays is a table: what has a type is read by it, lists as in CSV; errors quote no value."""
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,15 @@ UNITS = ["a", "b", "b", "c", None]
 AGES = [3.0, 5.0, 5.0, 8.0, 90.0]
 
 
+def as_objects(values: Any) -> Any:
+    held = np.empty(len(values), object)
+    held[:] = values
+    return held
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    "make", [list, tuple, np.array, pa.array, pd.Series, pl.Series], ids=lambda make: make.__name__
+    "make", [list, tuple, np.array, pa.array, pd.Series, pl.Series, as_objects], ids=lambda make: make.__name__
 )
 def test_each_kind_of_array_is_read_as_the_same_column(make: Any) -> None:
     source = {"unit": pa.array(UNITS), "age": make(AGES)}
@@ -32,7 +40,30 @@ def test_each_kind_of_array_is_read_as_the_same_column(make: Any) -> None:
     named = given.median("age", **ask).source
     assert named is not None
     assert named["frame"] == "dict of arrays"
-    assert named["schema"] == (table.median("age", **ask).source or {})["schema"]
+    has_a_type = make not in (list, tuple, as_objects)
+    assert (named["schema"] == (table.median("age", **ask).source or {})["schema"]) is has_a_type
+
+
+@pytest.mark.parametrize(
+    "cell", [40.5, 2**63, 2**70, "x", True, None, Decimal("1.5"), [1], date(2026, 1, 1), b"x", "\ud800"], ids=repr
+)
+@pytest.mark.parametrize("make", [list, as_objects], ids=lambda make: make.__name__)
+def test_no_row_decides_how_a_list_is_read(make: Any, cell: object) -> None:
+    def asked(rows: list[Any]) -> dps.Release:
+        table = dps.Dataset({"unit": make([*map(str, range(len(rows)))]), "age": make(rows)}, unit="unit")
+        return table.median("age", bounds=(0, 100), step=1, epsilon=1000.0)
+
+    alone, beside = asked([30, 30, 30]), asked([30, 30, 30, cell])
+    assert alone.source == beside.source
+    assert (alone.value, beside.value) == (30, 30)
+
+
+def test_dates_booleans_and_text_in_lists_are_read_as_in_csv() -> None:
+    source = {"unit": ["a", "b", "c"], "day": [date(2026, 1, 2)] * 3, "is_new": [True] * 3, "where": ["pool"] * 3}
+    table = dps.Dataset(source, unit="unit")
+    assert table.most_common("is_new", candidates=[False, True], epsilon=1000.0).value is True
+    assert table.most_common("where", candidates=["park", "pool"], epsilon=1000.0).value == "pool"
+    assert table.best_date("day", bounds=("2026-01-01", "2026-01-03"), epsilon=1000.0).value == date(2026, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +74,7 @@ def test_each_kind_of_array_is_read_as_the_same_column(make: Any) -> None:
         ({"a": ["secret"], "b": ["secret", "x"]}, "same length"),
         ({"a": 5}, "column 'a'"),
         ({"a": "secret"}, "column 'a'"),
-        ({"a": [1, "secret"]}, "column 'a'"),
+        ({"a": np.array([["secret"]], object)}, "column 'a'"),
         ({"a": np.ones((2, 2))}, "column 'a'"),
         ({"a": {"secret": 1}}, "column 'a'"),
         ({"a": iter("secret")}, "column 'a'"),

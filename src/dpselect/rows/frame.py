@@ -52,12 +52,13 @@ class Frame(Source):
     hint: str = field(default="", kw_only=True)  # what to do if the library cannot answer
     expected: str = field(default="a table that can be read to its end", kw_only=True)  # in errors
     hint_of: Callable[[Column], str] = field(default=lambda _: "", kw_only=True)  # to convert a column
+    untyped: frozenset[str] = field(default=frozenset(), kw_only=True)  # the columns whose text is read as cells of CSV
 
     def __post_init__(self) -> None:
         with self._reading():
             schema, _ = self.now()
         check_names(schema.names, shown=self.shown)
-        columns = tuple(replace(each, hint=self.hint_of(each)) for each in arrow.columns_of(schema))
+        columns = tuple(replace(each, hint=self.hint_of(each)) for each in self._columns_of(schema))
         object.__setattr__(self, "columns", columns)
 
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
@@ -67,24 +68,28 @@ class Frame(Source):
         """
         with self._reading():
             schema, read = self.now()
-            if not set(columns) <= set(arrow.columns_of(schema)):
+            if not set(columns) <= set(self._columns_of(schema)):
                 raise changed(self.shown)
             for batch in read(first_of(schema, [column.name for column in columns])):
-                found = {(each.name, each.holds) for each in arrow.columns_of(batch.schema)}
+                found = {(each.name, each.holds) for each in self._columns_of(batch.schema)}
                 found |= {(name, Holds.DECIMALS) for name, holds in found if holds is Holds.TEXT}  # see `_short`
                 if not {(each.name, each.holds) for each in columns} <= found:
                     raise changed(self.shown)
                 yield from arrow.plain_batches(batch, columns)
                 advance(batch.num_rows)
 
+    def _columns_of(self, schema: Any) -> list[Column]:
+        read, found = self.untyped, arrow.columns_of(schema)
+        return [replace(each, holds=Holds.ANYTHING) if each.name in read else each for each in found]
+
     def _reading(self) -> TranslatedErrors:
         return reading(self.shown, hint=self.hint, expected=self.expected)
 
 
-def of_table(table: Any, shown: str) -> Frame:
+def of_table(table: Any, shown: str, untyped: Iterable[str] = ()) -> Frame:
     """A table in memory, read without a copy of the whole."""
     now: Now = table.schema, lambda names: table.select(names).to_batches(max_chunksize=BATCH_ROWS)
-    return Frame(shown, lambda: now, size=table.num_rows)
+    return Frame(shown, lambda: now, size=table.num_rows, untyped=frozenset(untyped))
 
 
 def of_polars(frame: Any) -> Frame:
@@ -346,19 +351,27 @@ def is_a(value: object, library: str, name: str) -> bool:
 
 
 def _of_arrays(given: dict[Any, Any]) -> Frame:
-    """The rows of columns that a dictionary names: lists or one-dimensional arrays of one length."""
-    shown, columns = Shown("<dict of arrays>"), dict[str, Any]()
+    """The rows of columns that a dictionary names, all of one length: arrays of a type, or lists, as cells of CSV.
+
+    Arrow would guess the type of a list by its values: one row would decide how the others are read.
+    """
+    shown, columns, untyped = Shown("<dict of arrays>"), dict[str, Any](), list[str]()
     check_names(list(given), shown=shown)
     for name, column in given.items():
         got = Shown(f"<dict of arrays, column {name!r}>")
         unreadable = InvalidDataError("source", got, "a list or a one-dimensional array of values of one type")
-        if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+        is_flat = hasattr(column, "__len__") and getattr(column, "ndim", 1) == 1
+        if not is_flat or isinstance(column, str | bytes | Mapping):
             raise unreadable
         with TranslatedErrors(lambda _, said=unreadable: said, Exception):  # of any library; they may quote a value
-            columns[name] = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+            if str(getattr(column, "dtype", getattr(column, "type", "object"))).lower() in ("object", "category"):
+                untyped.append(name)
+                columns[name] = arrow.text_array(arrow.text_of_objects(column))
+            else:
+                columns[name] = from_numpy(cast("Any", column)) if isinstance(column, np.ndarray) else pa.array(column)
     if len({len(column) for column in columns.values()}) > 1:
         raise InvalidDataError("source", shown, "arrays of the same length")
-    return of_table(pa.table(columns), str(shown))
+    return of_table(pa.table(columns), str(shown), untyped)
 
 
 def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:

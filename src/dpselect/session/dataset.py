@@ -38,7 +38,7 @@ class Dataset(PlainQuestions):
         source: path of a CSV, TSV, Parquet, Arrow, ORC, Excel or JSON-lines file (text also compressed: ``.csv.gz``); a
             glob or a list of several with the same columns; a folder of partitions such as ``year=2026``, or of a Delta
             table; a frame of pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a table of
-            deltalake or pyiceberg; a dictionary of columns, which are lists or one-dimensional arrays of one length; a
+            deltalake or pyiceberg; a dictionary of columns: one-dimensional arrays, or lists, as cells of CSV; a
             lazy frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; or, with `table`,
             ``postgresql://user@host/database``. How rows are read: ``docs/files.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
