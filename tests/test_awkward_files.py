@@ -82,7 +82,7 @@ def test_nobody_is_answered_about_nothing(case: Case, tmp_path: Path, capsys: py
 def test_no_file_is_answered_about_nothing_without_a_word(
     case: Case, is_forecast: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Query with what the question requires and nothing else, with an epsilon that hides people."""
+    """Asked with what the question requires and nothing else, with an epsilon that hides people."""
     path = tmp_path / case.file
     path.write_bytes(case.content)
     question, column, *more = case.asked

@@ -100,7 +100,7 @@ def edited(release: Release, path: str, value: Any) -> str:
 
 @cache
 def answered(question: str) -> Release:
-    """Query once."""
+    """Asked once."""
     return ASK[question]()
 
 
@@ -242,7 +242,7 @@ WITH_NUMBERS: dict[str, Callable[[], Release]] = {
 
 @cache
 def numbered(question: str) -> Release:
-    """Query once; no count of these is near 0."""
+    """Asked once; no count of these is near 0."""
     return WITH_NUMBERS[question]()
 
 

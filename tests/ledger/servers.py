@@ -33,7 +33,7 @@ max_client_conn = 200
 
 
 def scalar(url: str, question: str) -> object:
-    """Query in a session of its own."""
+    """Asked in a session of its own."""
     engine = engine_of(url)
     try:
         with engine.connect() as connection:

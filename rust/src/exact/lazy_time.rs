@@ -2,7 +2,7 @@
 //!
 //! The time is `(known + U_1 + ... + U_parts) 2^-bits / rate` with independent uniforms U of [0, 1) of which no
 //! bit has been looked at. So these four numbers *are* its law given everything that was ever decided about it.
-//! Proof: `proofs/exponential_once.md`, "A time that is known in part"; model: `tests/reference/lazy_times.py`.
+//! Proof: `proofs/exponential_once.md`, claim 6, "a time that is known in part"; model: `tests/reference/lazy_times.py`.
 
 use dashu_int::UBig;
 

@@ -62,7 +62,7 @@ def falsify_sensitivity(
         rows: a list of dictionaries, a dictionary of columns, a pandas or Polars frame, or a NumPy array.
         unit: name of the column that says whose a row is, or its number in an array; or `dpselect.ROWS`.
         sensitivity: claimed, > 0.
-        monotonic: claimed, too: all scores move in one direction when a unit is added.
+        monotonic: whether it is also claimed that all scores move in one direction when a unit is added.
         neighbours: a unit is added or removed (``"add_remove"``), or replaced (``"replace_one"``).
 
     Returns:

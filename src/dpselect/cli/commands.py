@@ -136,7 +136,7 @@ def _found(module: str, function: str) -> Any:
 
 
 def called(words: Sequence[str]) -> str:
-    """The name of the command that the first of the words call."""
+    """The name of the command that the words begin with."""
     names = [" ".join(words[:count]) for count in (2, 1)]
     if found := [each for each in names if each in NAMES]:
         return found[0]

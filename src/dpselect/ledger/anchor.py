@@ -82,7 +82,7 @@ class FileAnchor:
     def noted(self, head: Head) -> Head:
         """Note the head of what was committed. Only when this returns may anything be drawn.
 
-        It is not the one returned if somebody else noted one that comes later, or came first.
+        Returns the account's head: another one if somebody else noted a later one, or one of its number first.
         """
         try:
             self.note(head)

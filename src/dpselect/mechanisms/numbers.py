@@ -109,7 +109,7 @@ class Law:
     best_wins: Curve
     privacy: type[BoundedRangeEvent] | type[LaplaceProfileEvent]
 
-    @functools.lru_cache(maxsize=256)  # noqa: B019 - there are four of them, and most services ask for few sizes
+    @functools.lru_cache(maxsize=256)  # noqa: B019 - there are three laws, and most services ask for few sizes
     def error_quantile(self, n: float, failure: float, confidence: float) -> float:
         """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
 

@@ -34,8 +34,8 @@ _BESIDES = OF_EVERY_QUESTION[0], OF_VIEWS[-1]  # usable_epsilon, max_groups_per_
 class Query:
     """A question with all that decides its cost and its claims.
 
-    In groups it is asked of each. A unit is in few of them and does not affect the answers of the others, so all
-    answers together cost what as many of them cost as a unit may have groups. Two numbers of units have two-sided
+    In groups it is asked of each. A unit affects the answers of the groups that it is in and no others, so all answers
+    together cost as much as those of the most groups that a unit may be in. Two numbers of units have two-sided
     geometric noise and a cost of their own, if they do not come with the answer: of units with each candidate in the
     answer, counted once these are selected, and of units that the question could use. One unit changes each
     by at most 1.

@@ -148,7 +148,7 @@ class Worded(Planned):
 
     @property
     def basis_missing(self) -> str:
-        """How to have a number of units released, too; empty if one is, or if there is none to be had."""
+        """How to get a number of units as well; empty if one is released, or if there is none."""
         if self.usable is not None or not self._kind.accepts_usable_epsilon(self):
             return ""
         verb = "was not" if hasattr(self, "value") else "would not be"

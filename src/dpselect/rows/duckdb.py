@@ -47,10 +47,10 @@ class DuckDB(Dialect):
         self._connection = connection
 
     def unit_text(self, cell: str) -> str:
-        return cell  # `cells.unit_names` has made it
+        return cell  # `scan.unit_names` has made it
 
     def written(self, text: str, kind: CandidateKind) -> str:
-        return super().written(text, kind) if kind is CandidateKind.DATE else text  # `cells` has left out other numbers
+        return super().written(text, kind) if kind is CandidateKind.DATE else text  # `Cell.made` left out other numbers
 
     def lot(self, columns: Sequence[str]) -> str:
         """A hash of 64 bits of a new key and of the columns: all but the last, and then the last, a whole number >= 0.
@@ -116,7 +116,7 @@ def _among_first(most: int, keys: Sequence[str], order: Sequence[str]) -> str:
 
 
 def _lots(number: int) -> Any:
-    """So many numbers of 64 bits, as a stream."""
+    """Random whole numbers of 64 bits: a stream of `number` rows."""
     drawn = (os.urandom(8 * min(BATCH_ROWS, number - begin)) for begin in range(0, number, BATCH_ROWS))
     arrays = (of_numpy(np.frombuffer(each, np.int64)) for each in drawn)
     batches = (pa.RecordBatch.from_arrays([each], names=["lot"]) for each in arrays)

@@ -204,7 +204,7 @@ def statement_of(asked: Lookup) -> Statement:
 
 
 def _counted(asked: Lookup, keys: list[str], most: int | None, kind: CandidateKind, dialect: Dialect, rows: str) -> str:
-    """How many units have each of the keys; of ``what``, the last of them, each unit has so many at most.
+    """How many units have each of the keys, where each unit has at most `most` values of ``what``, the last key.
 
     Proofs: ``proofs/counting.md``, ``proofs/groups.md``, ``proofs/usable_units.md``; of names that come from rows
     ``proofs/unknown_candidates.md``, claim 1.
