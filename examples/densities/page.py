@@ -15,7 +15,7 @@ determines from the numbers what was found.
 **What to use when.** n records, m public bins, epsilon:
 
 - For shares, cumulative shares or quantiles over fixed bins, if epsilon n is above about 2 m: the histogram with
-  two-sided geometric noise (`GeometricMechanism` with sensitivity 2 under replace-one, 1 under add/remove), made
+  two-sided geometric noise (`GeometricMechanism` with sensitivity 2 under replace-one, 1 under add-remove), made
   monotone ([figures 1](#figure-1) and [2](#figure-2)). Its error falls as 1/n.
 - If there are more bins than that for the data, or no bins at all: the Kolmogorov-Smirnov mechanism
   (`DensityMechanism`). Its error hardly depends on how many bins there are ([figure 3](#figure-3)). It releases a

@@ -18,7 +18,7 @@ Implicit Types (D : seq Row) (u : Unit) (c : pred Row).
 
 Definition rows_of u D := [seq r <- D | unit_of r == u].
 
-(** The data set without a person. A neighbour under add/remove is [without u D] of [D], or the other way round. *)
+(** The data set without a person. A neighbour under add-remove is [without u D] of [D], or the other way round. *)
 Definition without u D := [seq r <- D | unit_of r != u].
 
 (** The units of a data set, each once. *)
@@ -192,7 +192,7 @@ Variables (R : realFieldType) (Row Unit : eqType) (unit_of : Row -> Unit).
 (** A question: the law of its answer, for each data set. *)
 Definition question (T : finType) := seq Row -> T -> R.
 
-(** epsilon-DP under add/remove, with [c] the number e^epsilon. *)
+(** epsilon-DP under add-remove, with [c] the number e^epsilon. *)
 Definition private (T : finType) (c : R) (M : question T) :=
   forall u D, close c (M D) (M (without unit_of u D)) /\ close c (M (without unit_of u D)) (M D).
 

@@ -39,7 +39,7 @@ Proof. exact: range_of_scores. Qed.
 
 Definition most_common (D : seq Row) : Value -> R := pf e (scores D) (best_score v0 (scores D)).
 
-(** epsilon-DP under add/remove, however many rows and values a person has. *)
+(** epsilon-DP under add-remove, however many rows and values a person has. *)
 Theorem most_common_private : private unit_of (e epsilon) most_common.
 Proof.
 move=> u D; split; apply: pf_private (best_scoreP _ _) (best_scoreP _ _) _; apply: range_of_two.

@@ -109,7 +109,7 @@ BOUNDED = (
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_name_of_a_relation_plans_what_the_relation_does(name: str) -> None:
-    """So that ``"replace_one"`` never gets the noise of add/remove; and a name that is none is refused."""
+    """So that ``"replace_one"`` never gets the noise of add-remove; and a name that is none is refused."""
     ask = question(QUESTIONS[name])
     for relation in relations(name):
         by_name, by_relation = planned(ask, str(relation)), planned(ask, relation)  # type: ignore[arg-type]
@@ -263,7 +263,7 @@ def test_gaussian_noise_fails_no_more_often_than_delta(neighbours: Neighbours, m
 
 @pytest.mark.slow
 def test_order_and_counts_of_gaussian_noise_fail_no_more_often_than_delta() -> None:
-    """Under add/remove the rule prefers other noise in tables this small: `tests/reference/test_noisy_order.py`."""
+    """Under add-remove the rule prefers other noise in tables this small: `tests/reference/test_noisy_order.py`."""
     neighbours = Neighbours.REPLACE_ONE
 
     def ask(asked: Questions, factor: float = 1.0) -> Any:

@@ -118,7 +118,7 @@ def test_the_loss_is_at_most_epsilon(
 
 
 def test_the_law_above_can_fail() -> None:
-    """The sensitivity of add/remove does not do for replace-one."""
+    """The sensitivity of add-remove does not do for replace-one."""
     mechanism = dps.mechanisms.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 8))
     crowds = [0.01] * 5 + [7.99] * 6
     assert worst_loss(mechanism, [*crowds, 0.0], [*crowds, 8.0]) > 1.5

@@ -31,7 +31,7 @@ CONTRIBUTIONS: tuple[Contribution, ...] = ((), (1,), (4, 1), (2, 2), (None, 9, -
 ROOT = Fraction(5, 4)
 
 Pairs = Callable[[Any, Any], Iterator[tuple[Data, Data]]]
-RELATIONS: dict[str, Pairs] = {"add/remove": add_remove_pairs, "replace-one": replace_one_pairs}
+RELATIONS: dict[str, Pairs] = {"add-remove": add_remove_pairs, "replace-one": replace_one_pairs}
 every_relation = pytest.mark.parametrize("pairs", RELATIONS.values(), ids=RELATIONS)
 every_most = pytest.mark.parametrize("most", [1, 2, 3])
 every_list = pytest.mark.parametrize("prices", [PRICES, (3, 4), (5, 1), (3,), (1, 2, 3, 4)])

@@ -59,7 +59,7 @@ def test_the_rank_score_moves_by_what_is_claimed_and_no_less(level: Fraction, mo
 
 @pytest.mark.parametrize("level", [Fraction(0), Fraction(1)])
 def test_with_one_row_at_the_extremes_a_replaced_unit_moves_scores_by_no_more(level: Fraction) -> None:
-    """A range of m is all that there is; the noise is for twice as much, as monotone is claimed of add/remove only."""
+    """A range of m is all that there is; the noise is for twice as much, as monotone is claimed of add-remove only."""
     for most in (1, 2):
         changes = replaced_movements(UNITS, CONTRIBUTIONS, GRID, level=level, most=most)
         assert score_range(changes) == most  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ use crate::numbers::sorting::partition;
 use crate::scores::scale::Scale;
 use crate::scores::score_view::View;
 
-/// Draw the quantiles at `levels`, strictly increasing in [0, 1], each depth at the cost of `epsilon` under add/remove.
+/// Draw the quantiles at `levels`, strictly increasing in [0, 1], each depth at the cost of `epsilon` under add-remove.
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `InvalidScale` unless epsilon is finite and positive.

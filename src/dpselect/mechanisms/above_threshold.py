@@ -313,7 +313,7 @@ class UnboundedQuantileMechanism(MechanismValue):
 def _quantile_rates(epsilon: float, share: Fraction, neighbours: Neighbours) -> tuple[float, float]:
     """Values per unit over the scale of the threshold, and of each candidate's noise.
 
-    With add/remove the loss is ``max(share * first + second, (1 - share) * first)``, and the noise's variance smallest
+    With add-remove the loss is ``max(share * first + second, (1 - share) * first)``, and the noise's variance smallest
     at ``first = second / share^(1/3)`` where allowed; with replace-one it is the sum of both. Never above epsilon.
     """
     if neighbours is Neighbours.REPLACE_ONE:

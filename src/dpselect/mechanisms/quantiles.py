@@ -67,7 +67,7 @@ class QuantileMechanism(RankMechanism, HasScale):
     sensitivity: float = field(init=False, repr=False, compare=False)
     """Largest change of the score of any answer between neighbours, in ranks."""
     monotonic: bool = field(init=False, repr=False, compare=False)
-    """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add/remove."""
+    """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add-remove."""
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
