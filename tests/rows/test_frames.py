@@ -196,9 +196,9 @@ SOURCES: list[tuple[Any, str]] = [
     (pl.DataFrame(), "a table with columns"),
     (pa.table({}), "a table with columns"),
     (pa.table([pa.array([1]), pa.array([2])], names=["unit", "unit"]), "columns with different names"),
-    (pa.table({"unit": [1]}).to_reader(), "rows that can be read more than once"),
+    (pa.table({"unit": [1]}).to_reader(), "files or a table"),
     (Stranger(None), "a table that can be read to its end"),  # type: ignore[arg-type]
-    (ds.dataset(pa.table({"unit": [1]})), r"files or a table\. Give its files by their paths"),
+    (ds.dataset(pa.table({"unit": [1]})), r"files or a table\. Give the table itself, by read_all"),
     (pd.Series([1, 2]), "a glob, a frame, a lazy frame"),
     ([{"unit": 1}], "a glob, a frame, a lazy frame"),
     ([(1, 2)], "a glob, a frame, a lazy frame"),

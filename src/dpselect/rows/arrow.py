@@ -5,7 +5,7 @@ Arrow has no type stubs, so here alone it is imported, as `Any`, when something 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -103,11 +103,12 @@ def ways_of(schema: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
     return found
 
 
-def columns_of(schema: Any) -> tuple[Column, ...]:
-    """What the columns of a schema hold, and the fields of its structs."""
+def columns_of(schema: Any, untyped: Container[str] = ()) -> tuple[Column, ...]:
+    """What the columns of a schema hold, and the fields of its structs; `untyped` ones hold cells like those of CSV."""
     found: list[Column] = []
     for name, (_, type_) in ways_of(schema).items():
-        holds, inside = holds_of(type_), type_.value_type if pa.types.is_dictionary(type_) else type_
+        holds = Holds.ANYTHING if name in untyped else holds_of(type_)
+        inside = type_.value_type if pa.types.is_dictionary(type_) else type_
         wide = holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0
         found.append(Column(name, holds, wide=wide, stamp=pa.types.is_timestamp(inside)))
     return tuple(found)

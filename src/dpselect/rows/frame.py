@@ -58,7 +58,7 @@ class Frame(Source):
         with self._reading():
             schema, _ = self.now()
         check_names(schema.names, shown=self.shown)
-        columns = tuple(replace(each, hint=self.hint_of(each)) for each in self._columns_of(schema))
+        columns = tuple(replace(each, hint=self.hint_of(each)) for each in arrow.columns_of(schema, self.untyped))
         object.__setattr__(self, "columns", columns)
 
     def batches(self, columns: Sequence[Column], advance: Advance = ignored, skipped: Skipped = ignored) -> Batches:
@@ -68,19 +68,15 @@ class Frame(Source):
         """
         with self._reading():
             schema, read = self.now()
-            if not set(columns) <= set(self._columns_of(schema)):
+            if not set(columns) <= set(arrow.columns_of(schema, self.untyped)):
                 raise changed(self.shown)
             for batch in read(first_of(schema, [column.name for column in columns])):
-                found = {(each.name, each.holds) for each in self._columns_of(batch.schema)}
+                found = {(each.name, each.holds) for each in arrow.columns_of(batch.schema, self.untyped)}
                 found |= {(name, Holds.DECIMALS) for name, holds in found if holds is Holds.TEXT}  # see `_short`
                 if not {(each.name, each.holds) for each in columns} <= found:
                     raise changed(self.shown)
                 yield from arrow.plain_batches(batch, columns)
                 advance(batch.num_rows)
-
-    def _columns_of(self, schema: Any) -> list[Column]:
-        read, found = self.untyped, arrow.columns_of(schema)
-        return [replace(each, holds=Holds.ANYTHING) if each.name in read else each for each in found]
 
     def _reading(self) -> TranslatedErrors:
         return reading(self.shown, hint=self.hint, expected=self.expected)
@@ -277,10 +273,7 @@ def from_numpy(values: NDArray[Any]) -> Array:
 
 
 def _way(dtype: Any) -> tuple[Any, Callable[[Any], Array | Strings]]:
-    """The Arrow type of a column of a dtype, and what reads slices of its array; `no_type` where none fits.
-
-    It reads into an Arrow array, or into Python strings, of which too many may be too long.
-    """
+    """The Arrow type of a dtype, or `no_type`, and what reads slices of its array into Arrow or Python's strings."""
     name = type(dtype).__name__
     if name == "CategoricalDtype":
         type_, read = _way(dtype.categories.dtype)
@@ -326,12 +319,9 @@ def frame_source(frame: object) -> Source | None:
         return of_table(table, f"<pyarrow {type(frame).__name__}>")
     if isinstance(frame, dict):
         return _of_arrays(cast("dict[object, object]", frame))
-    if isinstance(frame, pa.RecordBatchReader):
-        hint = "Give the table itself, for example reader.read_all()."
-        raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
-    if is_a(frame, "pyarrow", "Dataset"):
-        hint = "Give its files by their paths, or its rows by to_table()."
-        raise InvalidDataError("source", Shown("<pyarrow Dataset>"), "files or a table", hint)
+    if isinstance(frame, pa.RecordBatchReader) or is_a(frame, "pyarrow", "Dataset"):
+        hint = "Give the table itself, by read_all() or to_table(), or its files by their paths."
+        raise InvalidDataError("source", Shown(f"<pyarrow {type(frame).__name__}>"), "files or a table", hint)
     for (library, name), reader in _READERS.items():
         if is_a(frame, library, name):
             return reader(frame)
@@ -351,15 +341,11 @@ def is_a(value: object, library: str, name: str) -> bool:
 
 
 def _of_arrays(given: dict[Any, Any]) -> Frame:
-    """The rows of columns that a dictionary names, all of one length: arrays of a type, or lists, as cells of CSV.
-
-    Arrow would guess the type of a list by its values: one row would decide how the others are read.
-    """
+    """The rows of columns of one length: arrays of a type, or lists, as cells of CSV: Arrow guesses by their values."""
     shown, columns, untyped = Shown("<dict of arrays>"), dict[str, Any](), list[str]()
     check_names(list(given), shown=shown)
     for name, column in given.items():
-        got = Shown(f"<dict of arrays, column {name!r}>")
-        unreadable = InvalidDataError("source", got, "a list or a one-dimensional array of values of one type")
+        unreadable = InvalidDataError("source", Shown(f"<column {name!r}>"), "a list or a one-dimensional array")
         is_flat = hasattr(column, "__len__") and getattr(column, "ndim", 1) == 1
         if not is_flat or isinstance(column, str | bytes | Mapping):
             raise unreadable
