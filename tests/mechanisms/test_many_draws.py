@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,20 @@ def test_many_draws_are_independent() -> None:
     assert p_value(copied, np.full(16, 1 / 16)) < NEVER
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, "3", None, True])
-def test_sizes_that_are_none(size: Any) -> None:
+DENSITY = dps.mechanisms.DensityMechanism(epsilon=1.0, k=1)
+OF_SECRETS = {
+    "lines": lambda size: LINES.draw_many([SECRET, SECRET + 1.0], [0.0, 0.0], size),
+    "concave": lambda size: CONCAVE.draw_many([SECRET, SECRET + 1.0], [1.0, -1.0], size),
+    "price": lambda size: PRICE.draw_many([SECRET], size),
+    "density": lambda size: DENSITY.draw_many([3, 1], size),
+}
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "3", None, True, 10**20, 10**49])
+@pytest.mark.parametrize("draw", OF_SECRETS.values(), ids=OF_SECRETS)
+def test_sizes_that_are_none(draw: Callable[[Any], Any], size: Any) -> None:
     with pytest.raises(InvalidParameterError) as caught:
-        LINES.draw_many([SECRET, SECRET + 1.0], [0.0, 0.0], size)
+        draw(size)
     assert caught.value.name == "size"
     assert_says_nothing(caught.value)
 

@@ -97,3 +97,9 @@ def test_bad_arguments(change: dict[str, Any], said: str) -> None:
 def test_bad_counts(counts: Any) -> None:
     with pytest.raises(InvalidDataError):
         ThresholdCounts(epsilon=1.0, delta=1e-6).draw(counts)
+
+
+def test_a_count_that_no_machine_holds_is_released() -> None:
+    mechanism = ThresholdCounts(epsilon=1.0, delta=1e-6)
+    assert mechanism.probability(10**400) == 1.0
+    assert mechanism.draw([10**400]).positions.tolist() == [0]

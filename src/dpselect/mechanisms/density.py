@@ -92,7 +92,7 @@ class DensityMechanism(MechanismValue):
     def draw_many(self, counts: ScoresLike, size: int, widths: ScoresLike | None = None) -> IntArray:
         """Draw `size` samples, *each* at the cost of `epsilon`, one a row; see `draw`."""
         numbers, lengths, k = self._checked(counts, widths)
-        size = positive_count(size, "size")
+        size = positive_count(size, "size", at_most=1_000_000)
         reached = np.concatenate([[0], np.cumsum(numbers)])
         base = Histograms(numbers.size, k) if lengths is None else Cells(lengths, k)
         shells = Shells(CumulativeCounts(reached, reached, k), base, epsilon=self.epsilon)

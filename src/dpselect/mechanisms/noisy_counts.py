@@ -251,7 +251,8 @@ class ThresholdCounts(UnlistedValues):
         return noise, self.delta
 
     def probability(self, count: int) -> float:
-        return self.noise.reaches(self.threshold - count) if whole_number(count, "count") > 0 else 0.0
+        counted = min(whole_number(count, "count"), LARGEST_COUNT)  # for a larger one this is drawn, too
+        return self.noise.reaches(self.threshold - counted) if counted > 0 else 0.0
 
     def count_needed(self, chance: float) -> int:
         # For more than one half by a verified bound, which with Gaussian noise is a few percent too large.

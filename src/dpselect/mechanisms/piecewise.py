@@ -70,9 +70,8 @@ class PiecewiseLinearMechanism(ScaledMechanism):
         left = None if below is None else (float(heights[0]), below)
         right = None if above is None else (float(heights[-1]), above)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
-        return sampler.plan_lines(points, heights[:-1], heights[1:], left, right).draw_many(
-            positive_count(size, "size")
-        )
+        plan = sampler.plan_lines(points, heights[:-1], heights[1:], left, right)
+        return plan.draw_many(positive_count(size, "size", at_most=sys.maxsize))
 
     def law(
         self, breakpoints: ScoresLike, scores: ScoresLike, *, left_slope: Slope = None, right_slope: Slope = None
@@ -176,7 +175,7 @@ class ConcaveMechanism(ScaledMechanism):
         """Draw `size` points independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         points, leaning = _checked_slopes(breakpoints, slopes, tails)
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor)
-        return sampler.plan_concave(points, leaning, tails).draw_many(positive_count(size, "size"))
+        return sampler.plan_concave(points, leaning, tails).draw_many(positive_count(size, "size", at_most=sys.maxsize))
 
     def law(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> FallLaw:
         """The distribution of a draw. For planning with public scores: it depends on every slope."""

@@ -90,10 +90,8 @@ class PriceListMechanism(MechanismValue):
         score_range = self.values_per_unit * range_of_one
         # At the scale score_range / epsilon, which is all that its proof needs. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
-        self._set(prices=prices, unit=unit, _multiples=multiples, _thresholds=thresholds)
-        self._set(
-            sensitivity=checks.positive_sensitivity(self.values_per_unit * increasing[-1] * unit), _mechanism=mechanism
-        )
+        self._set(prices=prices, unit=unit, _multiples=multiples, _thresholds=thresholds, _mechanism=mechanism)
+        self._set(sensitivity=checks.positive_sensitivity(self.values_per_unit * increasing[-1] * unit))
         self._set(score_range=checks.positive_sensitivity(score_range * unit) if score_range else 0.0)
 
     @property
@@ -234,7 +232,8 @@ class PriceMechanism(HasScale):
     def draw_many(self, offers: ScoresLike, size: int) -> FloatArray:
         """Draw `size` prices independently of each other, *each* at the cost of `epsilon`; see `draw`."""
         sampler = _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1)
-        return sampler.plan_lines_through_origin(*self._demand(offers)).draw_many(checks.positive_count(size, "size"))
+        plan = sampler.plan_lines_through_origin(*self._demand(offers))
+        return plan.draw_many(checks.positive_count(size, "size", at_most=_LARGEST))
 
     def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
         """With probability `confidence` the revenue is at most this far below `share` of the best one.
