@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpselect.errors import InvalidDataError
 from dpselect.mechanisms import DiscreteGaussianMechanism, NoisyOrder
 from tests.reference.counting import Contribution, add_remove_pairs, bounded_counts, replace_one_pairs
 from tests.reference.discrete_gaussian import law as gaussian_noise
@@ -206,3 +207,9 @@ def test_a_bound_on_gaussian_counts_covers_all_candidates() -> None:
     beyond = order.noise.pmf(0, np.arange(bound + 1, 40 * bound)).sum()
     assert (50 + 30) * beyond <= 0.01
     assert (50 + 30) * (beyond + order.noise.pmf(0, [bound])[0]) > 0.005  # and is not much too wide
+
+
+@pytest.mark.parametrize("given", [[], [5], [1, 2, 3, 4]])
+def test_other_numbers_of_counts_than_it_was_made_for_are_refused(given: list[int]) -> None:
+    with pytest.raises(InvalidDataError, match=f"<{len(given)} of them>: expected 3 counts"):
+        NoisyOrder(3, 1, epsilon=1.0, max_values_per_unit=1).select(given)

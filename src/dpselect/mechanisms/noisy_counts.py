@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dpselect.accounting import Event
 from dpselect.checks import boolean, delta_below_one, positive_count, positive_epsilon, probability, whole_number
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.mechanism import MechanismValue, explained
 from dpselect.mechanisms.noise import DiscreteGaussianMechanism, GeometricMechanism, whole_values
@@ -116,10 +116,13 @@ class NoisyOrder(MechanismValue):
         Of equal noisy counts, which may be negative, the earlier candidate is the better one.
 
         Raises:
-            InvalidDataError: `counts` are not whole numbers.
+            InvalidDataError: `counts` are not whole numbers, or not one for each candidate.
         """
         boolean(rarest, "rarest")
-        noisy = np.clip(self.noise.draw_many(counts), -_MOST, _MOST)
+        numbers = whole_values(counts)
+        if numbers.size != self.n_candidates:
+            raise InvalidDataError("counts", Shown(f"<{numbers.size} of them>"), f"{self.n_candidates} counts")
+        noisy = np.clip(self.noise.draw_many(numbers), -_MOST, _MOST)
         keys = noisy if rarest else -noisy
         worst = np.partition(keys, self.k - 1)[self.k - 1]
         among = np.flatnonzero(keys <= worst)
@@ -194,9 +197,7 @@ def order_noise(
     # Of Gumbel noise, and of exponential noise, of this scale.
     of_one = math.pi / math.sqrt(6.0) if isinstance(plan.mechanism, ExponentialMechanism) else 1.0
     moved = relation.changed(most, n)
-    noise = None
-    if delta_below_one(delta):
-        noise = _if_possible(DiscreteGaussianMechanism, epsilon=epsilon, delta=delta, squared_sensitivity=moved)
+    noise = _if_possible(DiscreteGaussianMechanism, epsilon=epsilon, delta=delta, squared_sensitivity=moved)
     return OrderNoise(
         once=math.sqrt(2.0) * moved / epsilon,
         each=of_one * plan.mechanism.scale,
