@@ -21,7 +21,6 @@ from docs.questions import table
 
 import dpselect
 from tests.house import circle, imports
-from tests.question_words import TASKS
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".ci", "benchmarks", "docs", "examples", "proofs", "rust", "src", "tests", "tools")
@@ -282,10 +281,7 @@ def test_names_are_words_of_the_field() -> None:
 
 
 def test_every_class_has_a_name_of_its_own() -> None:
-    """But for what declares a question and what plans it, until these two are one: docs/decisions/0033."""
-    declaring = {"dpselect.questions.question"} | {each.__module__ for each in TASKS.values()}
-    for part in (declaring, MODULES.keys() - declaring):
-        assert named_twice({name: MODULES[name] for name in part}) == set()
+    assert named_twice(MODULES) == set()
 
 
 def test_odd_names_and_names_twice_are_found() -> None:

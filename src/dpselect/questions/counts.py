@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class NoisyCounts(Question):
+class CountsQuestion(Question):
     """A question that one or several noisy numbers of units answer. Its subclasses are questions."""
 
     value = "list[int]"
@@ -60,7 +60,7 @@ class NoisyCounts(Question):
         return units is None or (units == most if all(values) else units <= most)
 
 
-class Count(NoisyCounts, name="count"):
+class Count(CountsQuestion, name="count"):
     """The number of units, or of those with a row that meets a public condition.
 
     A unit counts once, however many rows it has. `usable_epsilon` goes with `between` only: it counts the units with
@@ -150,7 +150,7 @@ class Count(NoisyCounts, name="count"):
         return all(map(records.is_noisy_count, values))
 
 
-class Histogram(NoisyCounts, ListQuestion, name="histogram"):
+class Histogram(CountsQuestion, ListQuestion, name="histogram"):
     """The number of units with each of the candidates, or with a number in each of several bins.
 
     A bin holds the number that it begins with and not the one that it ends with, but for the last one. With bins, one
@@ -259,7 +259,7 @@ def listed_values(values: object) -> summaries.PublicCandidates | None:
     return summaries.PublicCandidates.given([values] if single else values)
 
 
-class InBins(NoisyCounts, NumbersQuestion):
+class InBins(CountsQuestion, NumbersQuestion):
     """A question about one number of each unit, which is in one of several bins. Its subclasses are questions."""
 
     label: ClassVar[str] = "bin"
