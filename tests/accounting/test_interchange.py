@@ -8,7 +8,7 @@ from typing import Any
 import attr
 import pytest
 
-dp_accounting: Any = pytest.importorskip("dp_accounting")
+dp_accounting: Any = pytest.importorskip("dp_accounting", reason="needs dp-accounting to give events to")
 
 from dpselect.accounting import (  # noqa: E402
     ApproximateEvent,
