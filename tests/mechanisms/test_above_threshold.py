@@ -17,7 +17,6 @@ import dpselect as dps
 from dpselect import SelectionError
 from dpselect.accounting import ComposedEvent, LossIntervalEvent, PureEvent, Run
 from dpselect.errors import InvalidDataError, InvalidEventError, InvalidParameterError, StreamEndedError
-from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.testing import seeded
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import above_threshold as model
@@ -116,14 +115,18 @@ def test_a_closed_stream_says_nothing() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None, "1000", [1000], True, 1j, 10**400])
 def test_bad_values_draw_nothing_and_show_nothing(value: Any) -> None:
-    stream = begun()
+    stream, coin = begun(), dps.RandomizedResponse(epsilon=1.0, bits_per_unit=200)
     with seeded(3):
-        before = seeded_draws()
+        undisturbed = coin.draw([True] * 200).tolist()
+    with seeded(3):
         with pytest.raises(InvalidDataError) as refused:
             stream.test(value)
         assert "1000" not in str(refused.value)
-        assert seeded_draws() == before
+        assert coin.draw([True] * 200).tolist() == undisturbed
     assert stream.test(10**6)
+    with seeded(3):
+        begun().test(0)
+        assert coin.draw([True] * 200).tolist() != undisturbed
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from dpselect import Neighbours
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds, compose
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms import plan_top_k
-from dpselect.mechanisms.exponential import EXPONENTIAL
-from dpselect.mechanisms.permute_and_flip import PERMUTE_AND_FLIP
+from dpselect.planning import worst_case_error
 from tests.accounting.worlds import closed_form_rounds, rounds_epsilon
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import permute_and_flip
@@ -128,10 +127,11 @@ def test_the_mechanism_with_the_smaller_worst_expected_error_is_taken(n: int, k:
     plan = plan_top_k(n, k, epsilon=1.0, sensitivity=1.0, delta=1e-6)
     rounds = max(1, k - (k == n))
     affordable = calibrate_rounds(epsilon=1.0, delta=1e-6, count=rounds)
+    permute_and_flip = worst_case_error(dps.PermuteAndFlip, n, epsilon=1.0, sensitivity=1.0) * rounds
     errors = {
-        dps.PermuteAndFlip: PERMUTE_AND_FLIP.expected_error(n) * rounds,
-        dps.ExponentialNoiseTopK: PERMUTE_AND_FLIP.expected_error(n) * rounds,
-        dps.ExponentialMechanism: EXPONENTIAL.expected_error(n) / affordable,
+        dps.PermuteAndFlip: permute_and_flip,
+        dps.ExponentialNoiseTopK: permute_and_flip,
+        dps.ExponentialMechanism: worst_case_error(dps.ExponentialMechanism, n, epsilon=affordable, sensitivity=1.0),
     }
     assert errors[type(plan.mechanism)] <= min(errors.values()) * (1 + 1e-12)
 

@@ -9,7 +9,6 @@ import pytest
 from dpselect import Neighbours
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
-from dpselect.mechanisms.noisy_counts import _fewest
 from dpselect.planning import naming_noise, unknown_noise
 
 PRICE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
@@ -64,9 +63,11 @@ def test_what_is_said() -> None:
         "each value is named by a coin, because a value is then named with probability one half at 14 units"
         " (with Gaussian noise at 25)"
     )
-    alone = PartitionSelection(**PRICE)
-    assert _fewest("named", partition=alone, gaussian=None).rule.endswith("at 14 units")
-    assert _fewest("named", partition=alone, gaussian=alone).chosen == "partition"
+    alone = naming_noise(epsilon=1.0, delta=5e-324)  # too small to be halved for Gaussian noise
+    assert [*alone.needed] == ["partition"]
+    assert alone.rule.endswith("with probability one half at 745 units")
+    equal = naming_noise(epsilon=3.0, delta=1e-3, max_values_per_unit=4)
+    assert (equal.chosen, equal.needed) == ("partition", {"partition": 11, "gaussian": 11})
 
 
 def test_what_cannot_be_planned_is_left_out() -> None:

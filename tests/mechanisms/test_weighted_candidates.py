@@ -16,7 +16,6 @@ import pytest
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, InvalidScoresError
-from dpselect.mechanisms.exponential import CandidateWeights
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential
 from tests.reference.weighted_candidates import failure, law, odds_against, worst_failure
@@ -105,7 +104,7 @@ def test_weights_as_far_apart_as_may_be_keep_their_shares() -> None:
 def test_weights_that_are_further_apart_are_refused(weights: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"^weights=<\d weights>: expected .* at most 2\^8192 times"):
         made(weights)
-    assert len(CandidateWeights.of([2**8192, 0, 1])) == 3
+    assert len(made([2**8192, 0, 1]).weights) == 3
 
 
 @pytest.mark.parametrize("weights", [(1, 2, 3), (10, 1, 1), (0, 2, 5)])
@@ -165,7 +164,7 @@ def test_they_are_values() -> None:
     assert made([0.5, 1]) == made(np.array([0.5, 1.0])) == made([Fraction(1, 2), 1])
     assert hash(made()) == hash(made())
     assert pickle.loads(pickle.dumps(made([1, 2]))) == made([1, 2])
-    assert repr(CandidateWeights.of([1, 2])) == "<2 weights>"
+    assert repr(made([1, 2]).weights) == "<2 weights>"
     mine = np.array([1.0, 2.0])
     mechanism = made(mine)
     mine[:] = 0.0
