@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from typing import Any
 from urllib.parse import quote
 
 import psycopg
@@ -13,9 +14,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 
 import dpselect as dps
-from dpselect.cli.process import main
+from dpselect.cli import main
 from dpselect.errors import InvalidDataError, TableUnavailableError
-from dpselect.rows import postgres
 from tests.rows import engines
 from tests.rows.tables import Opened, count, gather, opened
 from tests.watched import between_look_and_reading
@@ -105,11 +105,14 @@ def test_a_connection_that_breaks_half_way(placed: tuple[str, str], monkeypatch:
 def test_a_connection_that_breaks_while_the_columns_are_looked_up(
     placed: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(connection: psycopg.Connection, source: str, names: list[str]) -> None:
-        connection.close()
-        connection.execute(f"SELECT * FROM {source}")
+    execute = psycopg.Connection.execute
 
-    monkeypatch.setattr(postgres, "types_of", broken)
+    def broken(connection: psycopg.Connection, query: str, *given: Any) -> Any:
+        if query == f'SELECT "unit", "value" FROM "public"."{placed[1]}" LIMIT 0':
+            connection.close()
+        return execute(connection, query, *given)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", broken)
     with pytest.raises(TableUnavailableError) as caught:
         opened(placed[0], table=placed[1])
     expected = "table at postgresql://postgres@/postgres: the connection broke before the answer arrived."
@@ -133,9 +136,22 @@ def test_connections_can_only_read_and_leave_nothing(placed: tuple[str, str]) ->
     assert execute(placed[0], "SELECT count(*) FROM pg_class") == before
     here = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpselect'"
     assert execute(placed[0], here) == [(0,)]
-    connected = postgres._connected(placed[0])  # pyright: ignore[reportPrivateUsage]
-    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction), connected as connection:
-        connection.execute("CREATE TABLE left_behind (a int)")
+
+
+def test_a_view_that_writes_as_it_is_read_is_refused(placed: tuple[str, str]) -> None:
+    url, name = placed
+    execute(url, "CREATE TABLE IF NOT EXISTS written (value int)")
+    execute(
+        url,
+        "CREATE OR REPLACE FUNCTION write_down(int) RETURNS int LANGUAGE sql VOLATILE"
+        " AS 'INSERT INTO written VALUES ($1) RETURNING value'",
+    )
+    execute(url, f"CREATE OR REPLACE VIEW sly AS SELECT unit, write_down(value::int) AS value FROM {name}")
+    with pytest.raises((InvalidDataError, TableUnavailableError)):
+        count(opened(url, table="sly"), [1, 2])
+    assert execute(url, "SELECT count(*) FROM written") == [(0,)]
+    assert execute(url, "SELECT count(value) FROM sly") == [(3,)]  # the control: who may write, writes
+    assert execute(url, "SELECT count(*) FROM written") == [(3,)]
 
 
 def test_types_only_this_server_has(placed: tuple[str, str]) -> None:
