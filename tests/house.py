@@ -231,9 +231,9 @@ def from_inside(source: str, public: set[str]) -> list[str]:
 
 
 def inside_tests() -> list[str]:
-    """The files of tests that import from inside the package, and beside each what."""
+    """The files of tests that import from inside the package, and beside each what; what they share is not counted."""
     public, here = public_names(), Path(__file__).parent
-    files = [path for path in sorted(here.rglob("*.py")) if path.name != "__init__.py"]
+    files = sorted(here.rglob("test_*.py"))
     return [
         f"{path.relative_to(here)}: {', '.join(inside)}" if inside else ""
         for path in files
