@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from tests.web.visitor import Visitor, visit
+from tests.web.visitor import MEDIAN, Visitor, visit
 
 ADULT = Path(__file__).parents[2] / "examples" / "data" / "adult.csv"
 NAMES = ("people", 'a "b" <i>&/é')
@@ -49,3 +49,27 @@ def test_a_question_without_a_column_is_confirmed_answered_and_listed(visitor: V
     assert "How many people are there?" in answer.words
     assert "How many people are there?" in visitor.get("/").words.partition("Answered so far")[2]
     assert "charge: count" in visitor.get("/ledger").words
+
+
+def test_which_rows_count_is_said_before_anything_is_spent_and_after(visitor: Visitor) -> None:
+    form = {"epsilon": "0.1", "where": "age=65.."}
+    said = "Only rows count where age is at least 65."
+    assert said in visitor.post("/ask/count/plan", form).words
+    assert said in visitor.get(visitor.confirm("count", **form)).words
+    assert visitor.release("count", **form).words.count(said) == 1
+    visitor.release("median", **MEDIAN | form | {"usable_epsilon": "0.05"})
+    listed = visitor.get("/").words.partition("Answered so far")[2]
+    assert (
+        f"What is the median? (age) {said} epsilon 0.1 + 0.05 How many people are there? {said} epsilon 0.1" in listed
+    )
+    assert f"charge: count {said}" in visitor.get("/ledger").words
+
+
+def test_that_each_group_has_an_answer_is_said_before_anything_is_spent_and_after(visitor: Visitor) -> None:
+    form = {"epsilon": "0.1", "by": "education_num", "groups": "9..10"}
+    said = "One answer for each education_num."
+    assert said in visitor.post("/ask/count/plan", form).words
+    assert said in visitor.get(visitor.confirm("count", **form)).words
+    assert said in visitor.release("count", **form | {"where": "age=65.."}).words
+    assert f"How many people are there? Only rows count where age is at least 65. {said}" in visitor.get("/").words
+    assert f"charge: count Only rows count where age is at least 65. {said}" in visitor.get("/ledger").words

@@ -32,7 +32,7 @@ from dpselect.certificates.checking import read_certificate
 from dpselect.certificates.release import Release, columns
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, MissingExtraError, SelectionError
 from dpselect.ledger import Entry
-from dpselect.ledger.accounts import left_shown
+from dpselect.ledger.accounts import UNREADABLE, left_shown
 from dpselect.plans.answers import only_value, picture_of, report
 from dpselect.privacy import as_text
 from dpselect.questions import wording
@@ -214,7 +214,7 @@ def route(path: str, handler: Callable[..., Response], method: str = "GET") -> R
 _PAGES: Any = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 _PAGES.loader = PackageLoader("dpselect.web")
 _PAGES.globals.update(version=__version__, questions=QUESTIONS, loud=wording.LOUD)
-_PAGES.globals.update(accuracy_of=accuracy_of, budget_of=budget_of, ends_shown=wording.ends_shown)
+_PAGES.globals.update(accuracy_of=accuracy_of, budget_of=budget_of, ends_shown=wording.ends_shown, scope=wording.scope)
 _PAGES.filters.update(as_text=as_text, left=left_shown, in_words=wording.in_words)
 _PAGES.filters.update(label_of=label, options_in_words=options_in_words)
 
@@ -358,13 +358,13 @@ def _line(entry: Entry) -> dict[str, Any]:
     request = entry.request or ""
     try:
         asked = json.loads(entry.release or "{}").get("question", {})
-        ask, column = asked.get("ask"), asked.get("column")
-    except (ValueError, AttributeError, RecursionError):
-        ask = column = None  # `verify` tells that it is damaged
+        ask, column, by, rows = *map(asked.get, ("ask", "column", "by")), wording.scope(asked.get("where"))
+    except UNREADABLE:
+        ask, column, by, rows = None, None, None, ""  # `verify` tells that it is damaged
     named = ask.replace("_", " ") if isinstance(ask, str) else ""
     what = f"{named} of {column}" if named and isinstance(column, str) else named or entry.what
-    is_of_page = request.startswith(PREFIX) and entry.release is not None
-    return {"entry": entry, "what": what, "release": request.removeprefix(PREFIX) if is_of_page else ""}
+    shown = request.removeprefix(PREFIX) if request.startswith(PREFIX) and entry.release is not None else ""
+    return {"entry": entry, "what": what, "release": shown, "by": by, "rows": rows}
 
 
 ROUTES = (
