@@ -311,8 +311,13 @@ def test_the_same_plan_in_python(folder: Path) -> None:
         dps.Plan(**about, **paying, questions=how_many)
     assert dps.Plan(**about, **paying, name="mine", questions=how_many).run().account is not None
     assert left(folder) == 0.5
-    for questions in ({}, [], {"a": 5}, {5: {}}):
-        with pytest.raises(InvalidParameterError, match="questions"):
+    for questions, expected in (
+        ({}, "at least one"),
+        ([{"ask": "count"}], "a mapping of names"),
+        ({"a": 5}, ""),
+        ({5: {}}, ""),
+    ):
+        with pytest.raises(InvalidParameterError, match=f"questions.*: expected {expected}"):
             dps.Plan(**about, questions=questions)  # pyright: ignore
 
 

@@ -109,7 +109,7 @@ def test_the_page_says_what_was_released(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("without_pictures")
 def test_what_readers_ask_is_said_once(tmp_path: Path) -> None:
     said = plan(tmp_path).run().report()
-    assert said.count("How many had rows that could be used was not asked") == 1
+    assert said.count("The number of units with usable rows was not released") == 1
     assert "usable_epsilon" not in said
     assert said.count("Ranks count rows in the order of their values") == 1
     assert said.count("Epsilon measures how much an answer may show") == 1

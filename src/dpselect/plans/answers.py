@@ -142,7 +142,7 @@ class Answers(OfQuestions[Release[Any]]):
         spent = {head: cells for head, cells in spent.items() if any(cells)}  # others say nothing
         ranks = "Ranks count rows in the order of their values: within 20 ranks of the true median, say, means that at"
         ranks += " most 20 of the rows that are counted lie between the answer and the true one."
-        number = "How many had rows that could be used was not asked, for some or all answers: it would have cost more."
+        number = "The number of units with usable rows was not released, for some or all answers: that costs more."
         template = files("dpselect.plans").joinpath("report.html").read_text(encoding="utf-8")
         return Template(template).substitute(
             title=escape(self.name),

@@ -33,13 +33,12 @@ Planning = Callable[[str, float], TableQuestion]  # what would be asked by the q
 
 def described(questions: object) -> dict[str, dict[str, Any]]:
     """The questions of a plan, by name: what the table of each says, with at most one of `BUDGET_KEYS`."""
-    is_table = isinstance(questions, Mapping)
-    given = cast("Mapping[object, object]", questions) if is_table else dict[object, object]()
-    if not given:
-        hint = "Each has a name: [questions.typical_age] in a file."
-        raise InvalidParameterError("questions", Shown("<none>") if is_table else questions, "at least one", hint)
+    is_table, hint = isinstance(questions, Mapping), "Each has a name: [questions.typical_age] in a file."
+    if not (is_table and questions):
+        got, expected = (Shown("<none>"), "at least one") if is_table else (questions, "a mapping of names")
+        raise InvalidParameterError("questions", got, expected, hint)
     found = dict[str, dict[str, Any]]()
-    for name, keys in given.items():
+    for name, keys in cast("Mapping[object, object]", questions).items():
         if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,60}", name):
             expected = "names of letters, digits, - and _, of at most 60 characters"
             raise InvalidParameterError("questions", typed(name), expected)
