@@ -91,8 +91,8 @@ def test_figures_at_the_edges(value: float, text: str) -> None:
 def test_numbers_in_sentences() -> None:
     assert [as_text(each) for each in (0.1 + 0.2, 37.0, "37.0")] == ["0.30000000000000004", "37", "37.0"]
     assert [counted(1, "row"), counted(1000, "price"), counted(0, "rank")] == ["1 row", "1,000 prices", "0 ranks"]
-    costs = [0.24359999999999998, 0.1, 5e-06, 2.0]
-    assert [cost_shown(each) for each in costs] == ["0.2436", "0.1", "5e-06", "2"]
+    costs = [0.24359999999999998, 0.1, 5e-06, 2.0, 0.6000000000000001, 0.15000000000000002, 0.6000000000001, 0.123401]
+    assert [cost_shown(each) for each in costs] == ["0.2436", "0.1", "5e-06", "2", "0.6", "0.15", "0.6001", "0.1235"]
     bounds = [(18.4, None), (18.4, "ranks"), (0.0123401, "a sum"), (None, None)]
     assert [bound_shown(*each) for each in bounds] == ["18", "19 ranks", "0.0124", ""]
     wide = [0.0123401, 12340.0, 2.0, 0.1, 1.23456e-7, 12345678900.0]

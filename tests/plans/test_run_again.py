@@ -100,6 +100,7 @@ def test_costs_have_few_digits_for_people_and_all_in_json(folder: Path) -> None:
     assert "0.24359999999999998" in forecast.to_json()
     answers = plan.run()
     assert "<td>0.2436</td>" in answers.report()
+    assert "Differentially private: epsilon = 0.2436, when one" in str(answers)
     assert "0.24359999999999998" in answers.to_json()
 
 

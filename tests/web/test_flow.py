@@ -107,10 +107,10 @@ def test_one_selected_value_is_shown_with_its_count(visitor: Visitor) -> None:
 def test_a_report_has_all_answers_about_the_table(visitor: Visitor) -> None:
     assert visitor.get("/report.html").status == 404
     visitor.release("count", epsilon="0.5")
-    visitor.release("histogram", **COMMON | {"epsilon": "0.25"})
+    visitor.release("histogram", **COMMON | {"epsilon": "0.1"})
     report = visitor.get("/report.html")
     assert report.headers["content-disposition"] == 'attachment; filename="report.html"'
-    assert "(epsilon = 0.75, for all answers here together)" in report.words
+    assert "(epsilon = 0.6, for all answers here together)" in report.words
     assert "Report on 2 answers" in visitor.get(f"/release/{visitor.pages.answered[0].id}").words
 
 

@@ -98,7 +98,9 @@ class Answers(OfQuestions[Release[Any]]):
         return f"Answers({', '.join(self)}; epsilon={self.epsilon!r}, delta={self.delta!r})"
 
     def __str__(self) -> str:
-        parts = [f"{name} ({release.asks})\n{release}" for name, release in self.items()]
+        cost = ": epsilon = {},".format  # of a promise, which has every digit
+        said = [str(each).replace(cost(each.cost()), cost(each.cost(whole=cost_shown)), 1) for each in self.values()]
+        parts = [f"{name} ({self[name].asks})\n{text}" for name, text in zip(self, said, strict=True)]
         delta = f", delta = {cost_shown(self.delta)}" if self.delta else ""
         together = f"Together: epsilon = {cost_shown(self.epsilon)}{delta}.\n{self.note}"
         return "\n\n".join([*parts, together.rstrip()])
@@ -106,9 +108,8 @@ class Answers(OfQuestions[Release[Any]]):
     @property
     def note(self) -> str:
         """From when answers are that were stored before; empty if none was."""
-        if self.stored and len(self.stored) == len(self):
-            return f"{self.stored_sentence} No row was read, and nothing was charged."
-        return self.stored_sentence
+        are_all = bool(self.stored) and len(self.stored) == len(self)
+        return self.stored_sentence + " No row was read, and nothing was charged." * are_all
 
     def _repr_html_(self) -> str:
         rows = [(name, release.asks, str(release.value), release.accuracy) for name, release in self.items()]

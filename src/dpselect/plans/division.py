@@ -231,7 +231,7 @@ class PlanForecast(OfQuestions[Forecast]):
         said = [f"{name}: {' '.join(filter(None, (scope(each.where), each.accuracy)))}" for name, each in self.items()]
         parts = fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
         if parts > self.epsilon:
-            said.append(f"The parts add up to epsilon = {parts:.4g}; with this delta, they cost less together.")
+            said.append(f"The parts add up to epsilon = {cost_shown(parts)}; with this delta, they cost less together.")
         if self.budget_delta:
             said.append(f"delta = {cost_shown(self.delta)} of {as_text(self.budget_delta)}.")
         if why := self.unchecked:

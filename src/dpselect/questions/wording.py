@@ -299,8 +299,8 @@ def html_notes(*notes: str) -> str:
 
 
 def cost_shown(cost: float) -> str:
-    """An epsilon or a delta that is spent, with four digits, rounded up. Certificates and JSON have every digit."""
-    return as_text(in_digits(cost, 4, up=True))
+    """An epsilon or a delta that is spent, with four digits, rounded up, but for what only the sum of doubles adds."""
+    return as_text(in_digits(float(f"{cost:.15g}"), 4, up=True))  # 0.5 and 0.1 cost 0.6000000000000001
 
 
 def bound_shown(bound: float | None, unit: str | None) -> str:
