@@ -104,7 +104,7 @@ SAID: list[tuple[list[str], str]] = [
     ),
     (["top-k", ADULT, "age", "3", *AGES[2:]], "--candidates is missing: expected the public list"),
     (["sum", *AGES, "--clip", "0", "9e18"], "with a smaller scale: --scale 0.0000000001."),
-    (["sum", *AGES, "--clip", "0", "9000000000000001024"], "--scale 0.001 counts thousands."),
+    (["sum", *AGES, "--clip", "0", "9000000000000001024"], "--scale 0.001 for thousands."),
     (
         ["median", CLICKS, "page", *COMMON[:2], *BOUNDS, "--step", "1", "--epsilon", "1", "--thousands", ","],
         "They take --ignore-case, --trim, --as-date.",

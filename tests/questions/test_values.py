@@ -108,7 +108,7 @@ def test_the_cost_is_charged_with_its_delta(tmp_path: Path) -> None:
     assert ledger.remaining("pure") == 3.0
     dry = dps.DryRun(unit="who", ledger=ledger, account="pure").values("name", **asked)
     assert dry.fits is False
-    assert dry.charge.startswith("Refused: account 'pure' has no delta set aside for questions that have one")
+    assert dry.charge.startswith("Refused: account 'pure' has no delta set aside for this question: open")
     again = dps.DryRun(unit="who", ledger=ledger, account="both").values("name", **asked)
     assert again.fits is True
     assert again.charge == "Account both would accept it: it has epsilon = 2.0 left."

@@ -202,7 +202,7 @@ def test_scripts_in_names_and_values_are_shown_and_do_not_run(person: Person, co
     person.go("/ask/histogram")
     page.get_by_label("column", exact=True).select_option(PICTURE)
     page.locator("#candidates").fill(f"{SCRIPT}\n{PICTURE}")
-    page.get_by_role("button", name="Look which rows").click()
+    page.get_by_role("button", name="See which rows").click()
     page.get_by_text("401 of 401 units").or_(page.get_by_text("Only for you")).first.wait_for()
     go_on(page)
     page.get_by_role("button", name="Spend it").click()

@@ -147,7 +147,9 @@ BAD += [
 ]
 
 
-FOREIGN = re.compile(r"--|@|[a-z]_[a-z]|[a-z]=|[a-z]\(|[{}`]|\b(COLUMN|LEVEL|None|True|False|Fraction|dps|Dataset)\b")
+FOREIGN = re.compile(
+    r"--|@|[a-z]_[a-z]|(?<!ag)[a-z]=|[a-z]\(|[{}`]|\b(COLUMN|LEVEL|None|True|False|Fraction|dps|Dataset)\b"
+)
 """Words of commands and of Python."""
 
 

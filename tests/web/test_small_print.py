@@ -65,6 +65,11 @@ def test_an_unknown_column_of_a_condition_is_refused_in_words_of_the_page(payer:
     assert "dpselect" not in said
 
 
+def test_a_condition_that_is_none_is_met_with_one(payer: Visitor) -> None:
+    sent = payer.post("/ask/count/confirm", {"epsilon": "0.5", "where": "age>3"})
+    assert 'id="where-error">Expected a column and what it has to be: age=18..65.<' in sent.text
+
+
 def test_an_interval_is_written_as_its_number_is(payer: Visitor) -> None:
     clip = {"clip.lower-end": "0", "clip.upper-end": "100"}
     answer = payer.release("sum", column="hours_per_week", epsilon="0.5", **clip)
@@ -100,7 +105,7 @@ def test_the_address_of_a_form_leads_to_its_page(payer: Visitor, path: str, page
 
 def test_an_account_without_a_delta_says_how_to_get_one(payer: Visitor) -> None:
     plan = payer.post("/ask/values/plan", {"column": "age", "epsilon": "0.5", "delta": "1e-6"})
-    said = "has no delta set aside for questions that have one of their own: for them an account is opened with a delta"
+    said = "has no delta set aside for this question: open an account with a delta. "
     assert f"Refused: account 'adult' {said}" in plan.words
     assert "ledger open" not in plan.words
 

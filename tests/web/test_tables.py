@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 import dpselect as dps
-from dpselect.errors import InvalidDataError
+from dpselect.errors import SelectionError
 from tests.forked import Forks
 from tests.web.test_hostile_tables import FOREIGN
 from tests.web.visitor import COMMON, Visitor, visit
@@ -91,7 +91,7 @@ def test_nothing_outside_of_the_folder_can_be_opened(
     form = {"file": given, "unit": "column who"}
     for came in (visitor.get(f"/table?file={quote(given)}"), visitor.post("/table", form)):
         assert came.status == 400
-        assert "The table cannot be read: expected a table of the folder." in came.words
+        assert "There is no such table in this folder." in came.words
         assert SECRET not in came.text
     assert visitor.pages.site.unit is None
     assert visitor.get("/ask/count").status == 404
@@ -102,7 +102,7 @@ def test_a_table_that_becomes_a_link_is_not_read(visitor: Visitor, folder: Path,
     address = visitor.confirm("histogram", **COMMON)
     (folder / "people.csv").unlink()
     (folder / "people.csv").symlink_to(outside)
-    with pytest.raises(InvalidDataError, match="a table of the folder"):
+    with pytest.raises(SelectionError, match="no such table in this folder"):
         visitor.pages.site.data()
     visitor.post(address)
     visitor.pages.asked[address.rpartition("/")[2]].wait(30)
@@ -165,7 +165,9 @@ def test_each_row_may_be_another_person(visitor: Visitor) -> None:
 
 
 def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
-    assert "It looks separated by semicolons" in visitor.get("/table?file=german.csv").words
+    said = visitor.get("/table?file=german.csv").words
+    assert "It looks separated by semicolons. If it is, declare the format: set 'delimiter' to 'semicolon' and" in said
+    assert "for files that a program wrote. Nothing was charged. " in said
     declared = "&delimiter=%3B&decimal=%2C&thousands=."
     assert "3 columns" in visitor.get(f"/table?file=german.csv{declared}").words
     wrong = visitor.get("/table?file=german.csv&decimal=%2C&thousands=%2C").text
@@ -289,4 +291,4 @@ def test_a_table_that_vanishes_is_said_in_a_sentence(visitor: Visitor, folder: P
     visitor.pages.site._known.clear()  # what is remembered for half a second
     plan = visitor.get("/ask/histogram")
     assert plan.status == 400
-    assert "expected a table of the folder. Nothing was charged. It may be gone." in plan.words
+    assert "There is no such table in this folder." in plan.words

@@ -30,6 +30,7 @@ canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii
 UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 """What reading a text leads to, if no ledger wrote it."""
 
+OPTIONS = " (set_aside, --set-aside)"  # of a refusal, for who writes Python or commands
 _FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A decimal that every reader understands alike: no underscores, no blanks, no digits of other scripts."""
@@ -265,11 +266,10 @@ def refusal(event: Event, cost: Cost, account: Account, *, ledger: str) -> Charg
 
 def _no_delta(delta: float, account: Account) -> str:
     name, left = account.name, account.set_aside_left
-    how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
     if not account.set_aside:
-        return f"account {name!r} has no delta set aside for questions that have one of their own: for them {how}"
+        return f"account {name!r} has no delta set aside for this question: open an account with a delta{OPTIONS}"
     aside = f"{as_written(account.set_aside)!r} that it sets aside for questions that have a delta of their own"
     text = f"account {name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
     if left > 0:
         text += "Ask with a smaller delta. "
-    return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
+    return f"{text}To set more aside, open another account{OPTIONS}; what both accounts spend adds up"

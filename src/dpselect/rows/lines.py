@@ -42,7 +42,7 @@ _CALLED = {separator: f"{word}s" for word, separator in DELIMITER_WORDS.items()}
 _LINE_BREAKS = "If line breaks stand inside quotes: `quoted_line_breaks=True`, for files that a program wrote."
 _ENCODING = "If it has another encoding, declare the format: `encoding='cp1252'`, or another one."
 _TITLES = "If lines such as titles stand above the names, say how many: `skip_lines=1`."
-_MORE = "`skip_lines={}` leaves out another number of lines than stand above the names; blank ones count, too."
+_MORE = "More or fewer lines stand above the names than `skip_lines` says; blank ones count, too."
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def described(file: File) -> File:
     hint = _ENCODING if header is None else line_breaks
     with suppress(csv.Error):
         (names,) = csv.reader([header or ""], delimiter=delimiter, strict=True)
-        hint = hint if header is None else _MORE.format(above) if above else _TITLES
+        hint = hint if header is None else _MORE if above else _TITLES
     other = _other_delimiter(content, delimiter, line_breaks)
     if not any(names) or (len(names) == 1 and other):
         which, separator = f"line {above + 1}" if above else "a first line", _CALLED.get(delimiter, repr(delimiter))

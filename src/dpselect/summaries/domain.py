@@ -239,9 +239,9 @@ class PublicClip:
         if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
             got = Shown(f"({float(lower)!r}, {float(upper)!r})")
             if any(abs(end) > _LARGEST for end in ends):
-                hint = "Count in larger units, with a smaller scale: `scale=0.001` counts thousands."
+                hint = "Count in larger units, with a smaller scale: `scale=0.001` for thousands."
             else:
-                hint = "Set `scale=100` to count hundredths." if factor == 1 else ""
+                hint = "To count hundredths: `scale=100`." if factor == 1 else ""
             raise InvalidParameterError(
                 "clip", got, "bounds that are whole when multiplied by the scale, from -2^31 to 2^31", hint
             )

@@ -35,7 +35,7 @@ _ROWS, _NEW, _COLUMN, _ACCOUNT = "rows", "new", "column ", "account "
 
 _OF_ACCOUNT = (
     Argument("number", "Limit on the epsilons of all answers together.", "epsilon"),
-    Argument("number", "Likewise of the deltas, if questions are to be asked that need one.", "delta", None),
+    Argument("number", "The same limit for delta, if a question needs one.", "delta", None),
     Argument("any text", "The name of the new account.", "account_name", None),
 )
 

@@ -21,7 +21,7 @@ from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Arg
 from dpselect.checks import fraction_down, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError, LedgerError, SelectionError, typed
 from dpselect.ledger import Account
-from dpselect.ledger.accounts import as_written, left_shown
+from dpselect.ledger.accounts import OPTIONS, as_written, left_shown
 from dpselect.privacy import EACH_ROW, as_text
 from dpselect.questions.question import QUESTIONS, Question
 from dpselect.questions.records import counted
@@ -255,7 +255,7 @@ def budget_of(account: Account | None, forecast: Forecast | None = None) -> dict
         return None
     cost = Fraction(0 if forecast is None or forecast.is_answered else forecast.guarantee.epsilon)
     spent, part = (round(float(100 * each / account.epsilon), 2) for each in (account.spent, cost))
-    refused = "" if forecast is None or forecast.fits else in_two(forecast.charge)[0]
+    refused = "" if forecast is None or forecast.fits else in_two(forecast.charge.replace(OPTIONS, ""))[0]
     return {
         "account": account,
         "limit": as_text(as_written(account.epsilon)),
@@ -283,7 +283,7 @@ def said_back(name: str, listed: Sequence[Any]) -> str:
 
 
 _FOREIGN = re.compile(  # what only those understand who write commands or Python
-    r"--|@|[a-z]_[a-z]|\w\(|\w=|[\[\]{}`]|docs/|\bdpselect [a-z]|\b(dps|data)\.[a-z]|"
+    r"--|@|[a-z]_[a-z]|\w\(|(?<!ag)\w=|[\[\]{}`]|docs/|\bdpselect [a-z]|\b(dps|data)\.[a-z]|"
     r"\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
 )
 
@@ -316,11 +316,11 @@ def error_in_words(error: SelectionError) -> str:
     A sentence of the hint that only makes sense to who writes commands or Python is left out.
     """
     if isinstance(error, InvalidParameterError):
-        said = error.remedy(lambda name, value: f"{label(name)} {'' if value == 'True' else value}".rstrip())
-        begin, end = ("The table cannot be read: e", " Nothing was charged.") if error.name == "source" else ("E", "")
+        said = error.remedy(lambda key, to: label(key) if to in ("", "True") else f"set '{label(key)}' to {to}")
+        begin, end = ("The table cannot be read: e", ["Nothing was charged."]) if error.name == "source" else ("E", [])
         first, *more = _SENTENCES.split(helped(f"{begin}xpected {said}"))
         if _FOREIGN.search(first):
             first = "This cannot be used here."
-        return " ".join((first + end, *(each for each in more if not _FOREIGN.search(each))))
-    said = error.what if isinstance(error, LedgerError) else str(error)
+        return " ".join((first, *(each for each in more if not _FOREIGN.search(each)), *end))
+    said = (error.what if isinstance(error, LedgerError) else str(error)).replace(OPTIONS, "")
     return re.sub(r"\b([a-z_]+)=([-.\w/]+)", r"\1 \2", f"{said[:1].upper()}{said[1:]}".rstrip(".") + ".")

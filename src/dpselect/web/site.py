@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from dpselect.errors import HIDDEN, InvalidDataError, InvalidParameterError, may_tell_password, typed, without_password
+from dpselect.errors import HIDDEN, InvalidParameterError, SelectionError, may_tell_password, without_password
 from dpselect.formats import Format, declared
 from dpselect.ledger import Account, Ledger
 from dpselect.privacy import EACH_ROW, EachRow, Neighbours, Times, is_each_row
@@ -37,7 +37,7 @@ class Folder:
     def place_of(self, name: str) -> str:
         """The path of a table, if one of those that are there now has this name."""
         if name not in self.names():
-            raise InvalidDataError("source", typed(name), "a table of the folder", "It may be gone.")
+            raise SelectionError("There is no such table in this folder.")
         return os.path.join(self.path, name)
 
 
