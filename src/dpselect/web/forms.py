@@ -282,7 +282,7 @@ def said_back(name: str, listed: Sequence[Any]) -> str:
     return f"{counted(length, 'value' if name == 'candidates' else name.removesuffix('s'))}: {', '.join(shown)}"
 
 
-_FOREIGN = re.compile(  # what only those understand who write commands or Python
+_FOREIGN = re.compile(  # what only those understand who write commands or Python; `age=18..65` is for all
     r"--|@|[a-z]_[a-z]|\w\(|(?<!ag)\w=|[\[\]{}`]|docs/|\bdpselect [a-z]|\b(dps|data)\.[a-z]|"
     r"\b(None|True|False|COLUMN|ROWS|Fraction|Dataset|Python)\b"
 )
