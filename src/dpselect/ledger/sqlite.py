@@ -43,7 +43,7 @@ _EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@
 _PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
 """How libpq's other way to say where a server is begins, such as ``host=db dbname=shop``."""
 _URL = re.compile(r"(\w+(?:\+\w+)?)://([^?]*)(?:\?(.*))?", re.DOTALL)
-_NO_SERVER = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
+_NO_SERVER = "A file's URL has three slashes, a server's has two. A new file may have no name that looks like one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Address:
         if isinstance(url, str) and not _names_file(url):
             parts = _URL.fullmatch(url)
             if parts is None:
-                raise _refused("<text>")
+                raise _refused("<text>", _NO_SERVER * url.startswith("sqlite:"))
             scheme, before, options = parts.groups("")
             if scheme == "postgresql":
                 if before.count("@") > 1 or "@" in options:
