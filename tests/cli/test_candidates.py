@@ -270,6 +270,10 @@ def test_a_table_needs_the_name_of_a_column(tmp_path: Path) -> None:
         for argument in ("prices", "dates", "candidates"):
             with pytest.raises(InvalidCandidatesError, match=columns):
                 listed(f"@{path}", argument, private=PRIVATE)
+    codes.write_text("code;name\n3;c\n1;a\n")
+    with pytest.raises(InvalidCandidatesError, match=r"separated by commas\. A list needs commas and UTF-8") as refused:
+        listed(f"@{codes}:code", private=PRIVATE)
+    assert "delimiter" not in str(refused.value)  # which is that of the table
 
 
 @pytest.mark.parametrize("column", ["", ":code"])

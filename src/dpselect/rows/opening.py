@@ -66,8 +66,7 @@ def open_table(
 def _checked_name(table: object) -> str:
     if isinstance(table, str) and table and "\0" not in table:
         return table
-    hint = "Name the table on the server: `table='clicks'`, or 'schema.clicks'."
-    raise InvalidDataError("table", typed(table), "the name of a table", hint)
+    raise InvalidDataError("table", typed(table), "the name of a table, such as `table='clicks'`, or 'schema.clicks'")
 
 
 def is_server(source: object) -> bool:
@@ -173,7 +172,8 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
                     missing.append(at)
                 rows.setdefault(value, at)
     except InvalidDataError as refused:
-        raise InvalidCandidatesError(refused.name, refused.got, refused.expected, refused.hint) from None
+        hint = refused.hint if "`" not in refused.hint else "A list needs commas and UTF-8: no option changes that."
+        raise InvalidCandidatesError(refused.name, refused.got, refused.expected, hint) from None
     if missing:
         got = Shown(f"<{held.place(min(missing))}>")
         raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
