@@ -25,6 +25,13 @@ def test_every_public_name_is_there(name: str) -> None:
     assert name in dir(dps)
 
 
+def test_what_the_documents_name_is_there_before_it_is_imported() -> None:
+    program = (
+        "import dpselect as dps, sys; assert 'dpselect.charts' not in sys.modules; dps.charts.save, dps.ledger.Ledger"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
 def test_unknown_names_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Datset'"):
         dps.Datset  # type: ignore[attr-defined] # noqa: B018

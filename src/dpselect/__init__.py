@@ -62,5 +62,5 @@ if TYPE_CHECKING:
     from dpselect.session.dataset import Dataset as Dataset
     from dpselect.session.dataset import DryRun as DryRun
 else:
-    __getattr__, __dir__, __all__ = on_use(__name__, __file__, "sklearn")
+    __getattr__, __dir__, __all__ = on_use(__name__, __file__, "charts", "ledger", "sklearn")
     __all__ += ["__version__"]
