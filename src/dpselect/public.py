@@ -215,8 +215,7 @@ class _Written:
         except (OSError, ValueError):
             return  # a missing file is reported elsewhere
         if same:
-            hint = "Which values occur in it is private: a value that only one person has would reveal that person."
-            hint += " Without a public list, values and top-k, with --delta, name what enough units have."
+            hint = "Which values occur in it is private. Without a public list, ask for values, or top-k with --delta."
             raise self.refused("a public file, not the table of the question", hint)
 
 
@@ -265,7 +264,7 @@ def conditions(
     for text in written:
         column, separator, condition = text.partition("=")
         column = column.strip()
-        if not separator or not column or column in found:
+        if not separator or not column or not condition.strip() or column in found:
             hint = "Each column once." if column in found else ""
             raise InvalidParameterError("where", typed(text), "a column and what it has to be: age=18..65", hint)
         ends = interval(condition)

@@ -193,7 +193,9 @@ def test_a_dry_run_asks_the_account_and_charges_nothing(capsys: Captured, tmp_pa
     assert (status, ledger.account("people").entries) == (2, 2)  # the status of the question itself
     assert "Refused: account 'people' has epsilon=0.25 left of 0.75; this would cost 0.5." in out
     wrong = [*question, "--dry-run", "--neighbours", "replace-one"]
-    assert run(capsys, *wrong)[0] == 2  # an account that protects against something else is an error here, too
+    status, _, err = run(capsys, *wrong)  # an account that protects against something else is an error here, too
+    said = "--neighbours='replace-one': expected 'add-remove', which account 'people' protects against."
+    assert (status, said in err) == (2, True)
 
 
 def test_what_was_answered_under_a_request_would_cost_nothing(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_after_two_dashes_nothing_is_an_option() -> None:
         (["first", "second"], "Not understood: 'second'."),
         (["--neighbours", "ADD-REMOVE"], "expected one of add-remove, replace-one"),
         (["--max-groups-per-unit", "2.7"], "expected a whole number"),
-        (["--between=1"], "--between takes two numbers, not one."),
+        (["--between=1"], "--between takes two numbers such as 0 120, not one."),
     ],
 )
 def test_what_is_typed_wrongly_is_said(added: list[str], said: str) -> None:

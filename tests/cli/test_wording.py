@@ -31,14 +31,29 @@ SAID: list[tuple[list[str], str]] = [
         ["median", *AGES, *BOUNDS, "--step", "1", "--continuous"],
         "--continuous: expected nothing, because a --step is given.",
     ),
-    ([*SUMS, "--clip", "300", "--epsilon", "1"], "--clip takes two numbers, not one. Smallest and largest amount that"),
-    ([*SUMS, "--clip=300", "--epsilon", "1"], "--clip takes two numbers, not one."),
-    (["median", *AGES[:2], "--bounds", "0", *AGES[2:]], "--bounds takes two numbers, not one. Smallest and"),
+    (
+        [*SUMS, "--clip", "300", "--epsilon", "1"],
+        "--clip takes two numbers such as 0 120, not one. Smallest and largest amount that",
+    ),
+    ([*SUMS, "--clip=300", "--epsilon", "1"], "--clip takes two numbers such as 0 120, not one."),
+    (
+        ["median", *AGES[:2], "--bounds", "0", *AGES[2:]],
+        "--bounds takes two numbers such as 0 120, not one. Smallest and",
+    ),
     (["median", *AGES, "--bounds"], "Without them, --lower is the smallest"),
-    (["count", *AGES[:2], "--between", "65", *AGES[2:]], "--between takes two numbers, not one. Count units with a"),
-    (["count", *AGES, "--between"], "--between takes two numbers, not none."),
-    (["check", *AGES[:2], "--between", "65", *AGES[2:]], "--between takes two numbers, not one. Count units"),
-    (["best-date", *AGES, "--bounds", "2026-12-01"], "--bounds takes two dates, not one. First and last date"),
+    (
+        ["count", *AGES[:2], "--between", "65", *AGES[2:]],
+        "--between takes two numbers such as 0 120, not one. Count units with a",
+    ),
+    (["count", *AGES, "--between"], "--between takes two numbers such as 0 120, not none."),
+    (
+        ["check", *AGES[:2], "--between", "65", *AGES[2:]],
+        "--between takes two numbers such as 0 120, not one. Count units",
+    ),
+    (
+        ["best-date", *AGES, "--bounds", "2026-12-01"],
+        "--bounds takes two dates such as 2026-12-01 2026-12-31, not one. First and last date",
+    ),
     (["median", *AGES, *STEP, "--by", "education_num"], "such as --groups 1..100;"),
     (
         ["median", *AGES, *STEP, "--by", "education_num", "--groups", "1..9", "--neighbours", "replace-one"],
@@ -110,6 +125,21 @@ SAID: list[tuple[list[str], str]] = [
         "They take --ignore-case, --trim, --as-date.",
     ),
     (["columns", AGES[0], "--foo"], "Unknown option: --foo."),
+    (["ledger", "show", "sqlite://budget.db"], "A file's URL has three slashes, a server's has two."),
+    (["ledger", "show", "sqlite:budget.db"], "A file's URL has three slashes, a server's has two."),
+    (
+        ["median", *AGES, *STEP, "--where", "age="],
+        "--where='age=': expected a column and what it has to be: age=18..65.",
+    ),
+    ([*SUMS, "--clip", "9000", "0", "--epsilon", "1"], "--clip 9000 0: expected two finite numbers, lower < upper."),
+    ([*SUMS, "--clip", "9000", "0", "--epsilon", "1"], "such as --clip 0 80."),
+    (
+        ["histogram", *AGES, "--bins", "5"],
+        "--bins=<list of 1>: expected 2 to 10,001 different finite numbers in ascending",
+    ),
+    (["histogram", *AGES, "--bins", "5"], "such as --bins 0,18,65."),
+    (["histogram", *AGES], "Without them, values and top-k, with a --delta, name what enough units have."),
+    (["best-date", *AGES], "expected either a public list of dates, or --bounds: the first and the last date."),
     (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Did you mean ledger show?"),
     (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Did you mean ledger open?"),
     (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon='x': expected a number such as"),
@@ -134,11 +164,11 @@ def test_a_step_may_be_a_fraction(capsys: Captured) -> None:
 
 
 def test_arguments_in_sentences_are_named_as_they_are_typed() -> None:
-    said = "`neighbours='replace_one'`, `prices=range(1, 101)`, `prices=[4.5, 5]`, `as_json=True`"
+    said = "`neighbours='replace_one'`, `prices=range(1, 101)`, `prices=[4.5, 5]`, `as_json=True`, `decimal=','`"
     said += "; no `other=None` in `source`"
     error = InvalidParameterError("as_json", None, said, "None of it.")
     assert in_words(error, command("best-price")) == (
-        "--json is missing: expected --neighbours replace-one, --prices 1..100, --prices 4.5,5, --json; "
+        "--json is missing: expected --neighbours replace-one, --prices 1..100, --prices 4.5,5, --json, --decimal ','; "
         "no other=None in SOURCE. None of it."
     )
     assert str(error).startswith("as_json=None: expected neighbours='replace_one', prices=range(1, 101), prices=[4.5")

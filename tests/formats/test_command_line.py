@@ -93,4 +93,6 @@ def test_a_file_that_needs_a_format_is_answered_by_its_options(tmp_path: Path, c
     path.write_text("unit;value\n1;2,5\n")
     status, out, err = run(capsys, "quantile", str(path), "value", "0.5", *MEDIAN)
     assert (status, out) == (2, "")
-    assert "declare the format: --delimiter semicolon and, if decimals have commas, --thousands . --decimal ,." in err
+    assert (
+        "declare the format: --delimiter semicolon and, if decimals have commas, --thousands '.' --decimal ','." in err
+    )

@@ -194,8 +194,8 @@ def _sorted(command: Command, words: Sequence[str]) -> tuple[list[str], dict[str
         if len(following) > wanted:
             raise SelectionError(f"{name} takes no value. See --help.")
         if len(following) < wanted == 2:
-            said = f"two {'dates' if option.kind == 'ends' else 'numbers'}, not {'one' if following else 'none'}"
-            raise SelectionError(f"{name} takes {said}. {option.help} See --help.")
+            what = "dates such as 2026-12-01 2026-12-31" if option.kind == "ends" else "numbers such as 0 120"
+            raise SelectionError(f"{name} takes two {what}, not {'one' if following else 'none'}. {option.help}")
         if len(following) < wanted:
             raise SelectionError(f"{name} needs a value. See --help.")
         typed[option.name] = [*typed.get(option.name, []), *following]
@@ -222,7 +222,9 @@ def in_words(error: SelectionError, command: Command | None) -> str:
     name = names.get(error.name.replace("-", "_"), error.name)
     without_value = {"None": f"{name} is missing", "True": name}  # a flag has none
     came = without_value.get(error.got, f"{name}={error.got}")
-    return f"{came}: expected {error.remedy(partial(_in_sentence, names))}"
+    came = re.sub(r"=\((\S+?)(\.0)?, (\S+?)(\.0)?\)$", r" \1 \3", came)  # two numbers are typed as two words
+    text = f"{came}: expected {error.remedy(partial(_in_sentence, names))}"
+    return re.sub("'(add|replace)_(remove|one)'", r"'\1-\2'", text)
 
 
 def _in_sentence(names: Mapping[str, str], name: str, value: str) -> str:
@@ -231,7 +233,8 @@ def _in_sentence(names: Mapping[str, str], name: str, value: str) -> str:
         return f"{name}={value}" if value else name
     if (ends := re.fullmatch(r"range\((\d+), (\d+)\)", value)) is not None:
         value = f"{ends[1]}..{int(ends[2]) - 1}"
-    plain = "" if value == "True" else value.strip("[]'").replace(", ", ",")
+    plain = "" if value == "True" else value.strip("()[]'").replace(", ", " " if value.startswith("(") else ",")
+    plain = plain if not plain or plain[-1].isalnum() else f"'{plain}'"  # or the end of a sentence would belong to it
     return f"{names[name]} {plain.replace('_', '-') if name == 'neighbours' else plain}".rstrip()
 
 

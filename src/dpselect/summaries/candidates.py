@@ -29,14 +29,13 @@ _LISTS = "a range, a list or a one-dimensional array"
 _FRAME = "Or a frame in memory of one column."
 _LAZY = f"{_FRAME} dpselect.candidates_from(frame, column=...) lists a public one of Spark."
 DATES = "dates such as 2026-11-21, or timestamps at midnight without a time zone"
-UNLISTED = "values() and top_k(), with a delta, name what enough units have."
+UNLISTED = "values and top-k, with a `delta`, name what enough units have."
 """What to ask without a public list of candidates."""
 _OF_64_BITS = "whole numbers from -2^63 to 2^63 - 1; others have to be text, in a column of text"
 _DISTINCT = "candidates without duplicates"
 _MADE_DISTINCT = (
     "The result of unique() or value_counts() on the private column cannot be distinguished from a public list, but"
-    " reveals people's data all the same. Take candidates from a public source."
-    f" Without one, {UNLISTED}"
+    f" reveals people's data all the same. Take candidates from a public source. Without one, {UNLISTED}"
 )
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
 
@@ -109,14 +108,11 @@ class PublicCandidates:
         if isinstance(candidates, PublicCandidates):
             return candidates
         if candidates is None:
-            hint = "They are never read from the column, because which values occur there is private: a value that only"
-            hint += " one person has would reveal that person. Give a range, a code book or a catalogue, such as"
-            hint += f" `{argument}=range(1, 101)`; not the result of unique() or value_counts() on the column, which"
-            hint += " looks like a public list but reveals people's data all the same."
-            if argument == "candidates":
-                hint += f" Without such a list, {UNLISTED}"
-            elif argument == "groups":
-                hint += " Without such a list, values(), with a delta, names the groups that enough units have."
+            hint = "They are never read from the column: which values occur there is private. Give a range, a code book"
+            hint += f" or a catalogue, such as `{argument}=range(1, 101)`; not unique() or value_counts() of it."
+            groups = "values, with a `delta`, names the groups that enough units have."
+            if (unlisted := {"candidates": UNLISTED, "groups": groups}.get(argument)) is not None:
+                hint += f" Without such a list, {unlisted}"
             of = "values to choose from" if argument == "candidates" else argument
             raise InvalidCandidatesError(argument, None, f"the public list of {of}", hint)
         try:

@@ -32,7 +32,7 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
     """
     if (dates is None) == (bounds is None):
         got = Shown("None" if dates is None else "<given together with bounds>")
-        expected = "either a public list of dates, or bounds: the first and the last date"
+        expected = "either a public list of dates, or `bounds`: the first and the last date"
         raise InvalidCandidatesError("dates", got, expected, "They are never read from the column.")
     days = positive_count(step, "step", at_most=3_660_000)  # no calendar has more days
     if bounds is None:
@@ -153,11 +153,11 @@ class PublicBins:
     @classmethod
     def between(cls, edges: object) -> PublicBins:
         """The bins between the numbers given by the caller, and no others."""
-        expected = f"2 to {MOST_EDGES:,} different finite numbers in ascending order, such as [0, 18, 65]"
+        expected = f"2 to {MOST_EDGES:,} different finite numbers in ascending order, such as `bins=[0, 18, 65]`"
         listed = cast("list[object]", members_in_order(edges, "bins", expected="a list of numbers"))
         found = tuple(float(decimal_fraction(each, "bins", expected=expected)) for each in listed[: MOST_EDGES + 1])
         if not 2 <= len(listed) <= MOST_EDGES or not all(one < next_one for one, next_one in pairwise(found)):
-            raise InvalidParameterError("bins", Shown(f"<{len(listed):,} numbers>"), expected)
+            raise InvalidParameterError("bins", Shown(f"<list of {len(listed):,}>"), expected)
         return cls(found, is_closed=True)
 
     @classmethod
@@ -229,7 +229,7 @@ class PublicClip:
         try:
             lower, upper = finite_bounds(clip, "clip")
         except InvalidParameterError as refused:
-            hint = "They are public: what one unit may add at least and at most, such as (0, 80)."
+            hint = "They are public: what one unit may add at least and at most, such as `clip=(0, 80)`."
             raise InvalidParameterError("clip", refused.got, refused.expected, hint) from None
         expected = "a decimal number > 0, such as 100 or 0.001"
         factor = decimal_fraction(scale, "scale", expected=expected)
