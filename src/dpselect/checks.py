@@ -110,12 +110,13 @@ def boolean(value: object, name: str) -> bool:
     return value
 
 
-def one_of(value: object, name: str, words: Iterable[str]) -> str:
-    """One of a few words."""
+def one_of(value: object, name: str, words: Iterable[str], *, expected: str = "") -> str:
+    """One of a few words, which are listed in the error unless it says what is `expected`."""
     known = [str(each) for each in words]
     if isinstance(value, str) and value in known:
         return str(value)
-    raise InvalidParameterError(name, typed(value), " or ".join(map(repr, known)), did_you_mean(value, known))
+    expected = expected or " or ".join(map(repr, known))
+    raise InvalidParameterError(name, typed(value), expected, did_you_mean(value, known))
 
 
 def function(value: Any, name: str, *, expected: str) -> Any:

@@ -18,9 +18,10 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, type
 
 DELIMITERS = (",", ";", "\t", "|", ":", "^", "~", "#", " ", "\x01", "\x1f")
 """What may stand between the cells of a line."""
+_DELIMITER = "comma, semicolon, tab or pipe; or one of : ^ ~ # or a blank"
 
-DELIMITER_WORDS = {"semicolon": ";", "tab": "\t", "pipe": "|", "comma": ","}
-"""Words for delimiters that a shell would take for something else."""
+DELIMITER_WORDS = {"semicolon": ";", r"\t": "\t", "tab": "\t", "pipe": "|", "comma": ","}
+"""Words for delimiters that a shell would take for something else; the last one for each is the one to suggest."""
 
 THOUSANDS = {",": ",", ".": ".", "'": "'\u2019", "_": "_", " ": " \u00a0\u202f"}
 """Marks between groups of three digits, and all the characters that each of them stands for."""
@@ -88,14 +89,14 @@ class Format:
         for name in ("as_date", "ignore_case", "trim", "quoted_line_breaks"):
             boolean(getattr(self, name), name)
         if self.delimiter is not None:
-            written = one_of(self.delimiter, "delimiter", (*DELIMITER_WORDS, *DELIMITERS))
+            written = one_of(self.delimiter, "delimiter", (*DELIMITER_WORDS, *DELIMITERS), expected=_DELIMITER)
             object.__setattr__(self, "delimiter", DELIMITER_WORDS.get(written, written))
         object.__setattr__(self, "encoding", _encoding(self.encoding))
         if self.thousands is not None:
             one_of(self.thousands, "thousands", THOUSANDS)
         one_of(self.decimal, "decimal", (".", ","))
         if self.decimal == self.thousands:
-            got, expected = Shown(repr(self.decimal)), "another mark than that between thousands"
+            got, expected = Shown(repr(self.decimal)), "a mark different from the one between thousands"
             raise InvalidParameterError("decimal", got, expected, "One cell would mean both.")
         marks = self.decimal + ("" if self.thousands is None else THOUSANDS[self.thousands].strip())
         if len(_text("strip", self.strip)) > 32 or any(each in f"0123456789+-{marks}" for each in self.strip):
@@ -120,9 +121,8 @@ class Format:
         allowed = tuple(allowed)
         for name, value in self.words.items():
             if name not in allowed:
-                hint = f"Words that fit: {', '.join(f'`{each}`' for each in allowed)}. " if allowed else ""
-                hint += "What cells look like is declared for text files; otherwise convert the column, in a frame or a"
-                raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", f"{hint} view.")
+                fit = f"Words that fit: {', '.join(f'`{each}`' for each in allowed)}. Or" if allowed else "Else"
+                raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", f"{fit} convert the column.")
 
 
 WORDS = arguments_of(Format)  # each word, with what it means

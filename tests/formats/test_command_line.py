@@ -69,10 +69,13 @@ def test_the_name_of_the_source(tmp_path: Path, capsys: Captured) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--thousands", ",", "--decimal", ","], "--decimal=',': expected another mark than that between thousands."),
+        (
+            ["--thousands", ",", "--decimal", ","],
+            "--decimal=',': expected a mark different from the one between thousands.",
+        ),
         (["--encoding", "utf-7"], "--encoding='utf-7': expected one of utf-8, "),
         (["--date-format", "%d.%m"], "--date-format='%d.%m': expected one year"),
-        (["--delimiter", "ab"], "--delimiter='ab': expected 'semicolon' or 'tab'"),
+        (["--delimiter", "ab"], "--delimiter='ab': expected comma, semicolon, tab or pipe"),
         (["--source-name", ""], "--source-name=<text>: expected printable text"),
     ],
 )

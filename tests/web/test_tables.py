@@ -171,7 +171,7 @@ def test_how_the_file_is_written_is_said_on_the_page(visitor: Visitor) -> None:
     declared = "&delimiter=%3B&decimal=%2C&thousands=."
     assert "3 columns" in visitor.get(f"/table?file=german.csv{declared}").words
     wrong = visitor.get("/table?file=german.csv&decimal=%2C&thousands=%2C").text
-    assert "Expected another mark" in wrong.partition('id="decimal-error"')[2].partition("</p>")[0]
+    assert "Expected a mark different" in wrong.partition('id="decimal-error"')[2].partition("</p>")[0]
     chosen(visitor, "german.csv", delimiter=";", decimal=",", thousands=".")
     typed = {"column": "pay", "bounds.lower-end": "0", "bounds.upper-end": "2000", "epsilon": "50"}
     visitor.release("mean", **typed)

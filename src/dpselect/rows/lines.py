@@ -198,11 +198,11 @@ def _other_delimiter(header: bytes, delimiter: str, line_breaks: str) -> str:
     The file is refused all the same: without a header line this is a person's row, and its separator would decide how
     everybody's rows are read.
     """
-    for word, separator in DELIMITER_WORDS.items():
+    for separator, called in _CALLED.items():
         if separator != delimiter and separator.encode() in header:
             also = " and, if decimals have commas, `thousands='.'` `decimal=','`" if separator == ";" else ""
-            looks = f"It looks separated by {_CALLED[separator]}."
-            return f"{looks} If it is, declare the format: `delimiter={word!r}`{also}. {line_breaks}".rstrip()
+            looks = f"It looks separated by {called}. If it is, declare the format: `delimiter={called[:-1]!r}`{also}."
+            return f"{looks} {line_breaks}".rstrip()
     return ""
 
 
