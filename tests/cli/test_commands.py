@@ -257,14 +257,17 @@ def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypat
 
 
 @pytest.mark.parametrize("said", [(), ("a row",), (15,)])
-def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch, said: tuple[object, ...]) -> None:
+def test_an_interrupt_says_that_nothing_was_charged(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, said: tuple[object, ...]
+) -> None:
     """Whatever a library says in it."""
 
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt(*said)
 
     monkeypatch.setattr("dpselect.rows.table.Rows.answers", interrupt)
-    assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", "")
+    told = "dpselect: interrupted; nothing was charged.\n"
+    assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", told)
 
 
 def test_the_bar_waits_for_patience_and_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

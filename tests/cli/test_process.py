@@ -232,7 +232,7 @@ def test_control_c_during_a_scan_ends_it_quietly(tmp_path: Path) -> None:
         wait_until(lambda: any(spill.iterdir()))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, b"", b"")
+    assert (process.returncode, out, err) == (130, b"", b"dpselect: interrupted; nothing was charged.\n")
     assert list(spill.iterdir()) == []
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import dpselect as dps
 from dpselect.arguments import OF_EVERY_QUESTION, OF_VIEWS, REQUIRED, TYPES, Argument, arguments_of
 from dpselect.cli.commands import Command, Json, Part, Parts, Table, of_function, option_name
-from dpselect.cli.process import BAD_INPUT, printable_lines, refuse_unread, say, scan_progress
+from dpselect.cli.process import BAD_INPUT, last_charge, printable_lines, refuse_unread, say, scan_progress
 from dpselect.errors import InvalidParameterError, Shown, printable
 from dpselect.formats import WORDS, Format, declared
 from dpselect.privacy import Neighbours, Times, as_text
@@ -82,11 +82,12 @@ def ask(
         print(forecast.to_json() if as_json else forecast_shown(forecast, quiet=quiet))
         return BAD_INPUT if forecast.fits is False else 0
     refuse_unread()  # also if nothing is charged, because reading may take long
+    before = last_charge()
     with scan_progress(wanted=not quiet) as progress:
         reading: dict[str, Any] = {"memory_limit": memory_limit, "source_name": source_name, "times": times}
         data = Dataset(source, progress=progress, **reading, **alike)
         release = reply(data, about.name, values_of(own, given, data, source=source))
-    print(release.to_json() if as_json else shown(release, quiet=quiet))
+    print(release.to_json() if as_json else shown(release, quiet=quiet, is_new=last_charge() is not before))
     if quiet and not as_json and (said := warning(release)):
         say(said)
     return 0
@@ -315,7 +316,7 @@ def ledger_of(url: str | None, anchor: str | None, *, if_read: bool = False) -> 
     return (ChargingIfRead if if_read else Ledger)(url, anchor=anchor)
 
 
-def shown(release: Release, *, quiet: bool = False) -> str:
+def shown(release: Release, *, quiet: bool = False, is_new: bool = True) -> str:
     from dpselect.certificates.release import lines
 
     if quiet:
@@ -324,7 +325,8 @@ def shown(release: Release, *, quiet: bool = False) -> str:
     right = {place for place, cells in enumerate(zip(*rows, strict=True)) if all(map(_NUMBER.fullmatch, cells))}
     charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
     if release.receipt is not None:
-        charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
+        charged = "Charged" if is_new else "Answered before under this request; nothing was charged now. Charged then"
+        charge = f"{charged} to account {release.receipt['account']}, entry {release.receipt['sequence']}."
     last = f"Drawn by {release.provenance}. {charge}"
     sentences = release.promise, *release.sentences, _as_typed(release.basis_missing), last
     return "\n".join([text_table(heads, rows, right=right), "", *map(printable, filter(None, sentences))])

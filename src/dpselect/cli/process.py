@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say("standard output is closed, so no answer could be written. Nothing was read, charged or changed.")
         return BAD_INPUT
     encode_anything(sys.stdout)
-    before = _last_charge()
+    before = last_charge()
     try:
         if arguments is None and given[:1] != ["serve"]:  # whose server listens to signals itself
             _end_like_an_interrupt()
@@ -55,11 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         number = next((each for each in error.args if isinstance(each, signal.Signals)), signal.SIGINT)
         if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(number, signal.SIG_IGN)
-        notes: list[str] = getattr(error, "__notes__", [])
-        charged = _last_charge()  # or the last one of an earlier command
-        if not notes and charged is not None and charged is not before:
+        charged = last_charge()  # or the last one of an earlier command
+        notes = [] if given[:1] in (["ledger"], ["run"], ["serve"]) else ["interrupted; nothing was charged."]
+        if charged is not None and charged is not before:
             notes = [f"interrupted after entry {charged.sequence} of account {charged.account!r} was charged."]
-        for note in notes:
+        for note in getattr(error, "__notes__", notes):
             say(note)
         return 128 + number
     except BrokenPipeError:
@@ -116,7 +116,7 @@ def _end_like_an_interrupt() -> None:
             signal.signal(number, end)
 
 
-def _last_charge() -> Receipt | None:
+def last_charge() -> Receipt | None:
     requests = sys.modules.get("dpselect.ledger.requests")  # which brings a database with it
     return getattr(getattr(requests, "last", None), "receipt", None)
 
