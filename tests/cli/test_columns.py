@@ -26,6 +26,8 @@ def test_a_terminal_needs_no_warning(people: str, capsys: Captured, monkeypatch:
     assert run(capsys, "columns", people) == (0, "Ann\nBern\n1981\n", PIPE)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert run(capsys, "columns", people) == (0, "Ann\nBern\n1981\n", "")
+    Path(people).write_text("id , amt,a b\n")
+    assert run(capsys, "columns", people)[1] == "'id '\n' amt'\na b\n"  # or a blank would not be seen
 
 
 def test_a_format_with_types_says_them(tmp_path: Path, capsys: Captured) -> None:

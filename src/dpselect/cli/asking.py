@@ -186,7 +186,8 @@ def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table
 
     found = open_table(source, table=given["table"], format=declared(format_of(given))).columns
     _warn_in_a_pipe("Its first line may be somebody's row")
-    first, *others = [(each.name, "" if each.holds is each.holds.ANYTHING else each.holds) for each in found]
+    rows = [(each.name, "" if each.holds is each.holds.ANYTHING else each.holds) for each in found]
+    first, *others = [(name if name == name.strip() else repr(name), holds) for name, holds in rows]
     print(text_table(first, others))
 
 
