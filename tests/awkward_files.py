@@ -117,7 +117,7 @@ def serial(day: int) -> str:
 
 OSLO_UPPER = [city.upper() for city in CITY]
 MISSING = "nothing, or a word for a missing value"
-UNREAD_LINES = "lines are no rows"
+UNREAD_LINES = "lines are invalid"
 
 CASES = [
     Case("as expected", "answered", paid(str)),
@@ -196,7 +196,7 @@ CASES = [
         "a title above the header",
         "refused",
         b"Sales of May\n" + paid(str),
-        said="If a title stands above it",
+        said="If a title stands above",
         option="--skip-lines 1",
     ),
     Case(
@@ -345,7 +345,7 @@ CASES = [
         "parentheses for a minus",
         "flagged",
         paid(lambda each: f"({each})"),
-        said="No option makes all of them mean the same.",
+        said="No option reads them all.",
         taking_part=0,
     ),
     Case(
@@ -545,7 +545,7 @@ CASES = [
         "nearly one unit",
         "flagged",
         paid(str) + b"guest,1\n" * 500,
-        said="have a who that very many rows have",
+        said="have a value of who that very many rows have",
         taking_part=401,
     ),
     Case(
@@ -559,7 +559,7 @@ CASES = [
         "one unit in two cases",
         "flagged",
         b"who,value\n" + b"".join(f"{name}{each},{each}\n".encode() for each in PAID for name in "aA"),
-        said="have a who that may be another one in another spelling",
+        said="have a value of who that may be another spelling of one already counted",
         taking_part=800,
     ),
 ]

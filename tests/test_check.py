@@ -52,7 +52,7 @@ def test_each_way_to_write_a_number_that_is_not_read_is_named_and_shown(value: s
     assert first.startswith(f"25 of 25 rows (100.0%): {reason}")
     assert not value or first.endswith(f"such as {value!r} (line 2, line 3, line 4).")
     assert [each for each in others if each.startswith("Try")] == (
-        [f"Try {advice}: with it 25 more rows can count, all others as now."] if advice else []
+        [f"Try {advice}: with it 25 more rows can count, and the others are read as before."] if advice else []
     )
     assert not advice or read_with(tmp_path, [value] * 25) == 25
 
@@ -72,13 +72,15 @@ def test_what_is_read_is_no_problem(value: str, tmp_path: Path) -> None:
 )
 def test_an_option_is_only_suggested_if_all_cells_then_mean_the_same(values: list[str], tmp_path: Path) -> None:
     found = dps.check(file(tmp_path, values), "value", unit="who")
-    assert found.problems[-1] == "No option makes all of them mean the same. Write them in one way first."
+    assert found.problems[-1] == "No option reads them all. Write them all in the same way first."
     assert "Format" not in str(found)
 
 
 def test_blanks_that_do_not_break_a_line_are_taken_away_by_a_blank(tmp_path: Path) -> None:
     values = ["5\u00a0", "6", "\u202f7"]
-    assert "Try --strip ' ': with it 2 more rows can count, all others as now." in said(tmp_path, values)
+    assert "Try --strip ' ': with it 2 more rows can count, and the others are read as before." in said(
+        tmp_path, values
+    )
     assert read_with(tmp_path, values) == 3
 
 
@@ -101,13 +103,13 @@ def test_an_option_for_one_column_may_not_change_another(tmp_path: Path) -> None
     assert any("value: Try Format(decimal=',')" in each for each in dps.check(path, "city", **given).problems)
     path.write_text('who,city,value\n1,1.5,"1,5"\n2,2.5,"2,5"\n')
     found = dps.check(path, "city", **{**given, "candidates": [1.5, 2.5]})
-    assert found.problems[-1] == "value: No option makes all of them mean the same. Write them in one way first."
+    assert found.problems[-1] == "value: No option reads them all. Write them all in the same way first."
 
 
 def test_what_the_cells_do_not_tell_is_left_open(tmp_path: Path) -> None:
     found = dps.check(file(tmp_path, ["1,234", "5,678"]), "value", unit="who")
     assert found.problems[-1].startswith("Try Format(thousands=',')")
-    assert found.problems[-1].endswith("Or Format(decimal=','): the cells do not tell.")
+    assert found.problems[-1].endswith("Or Format(decimal=','): the cells fit each.")
     assert "--thousands '.' --decimal ','" in said(tmp_path, ["1.234", "5.678"])[-1]
     assert said(tmp_path, ["1.234", "5.67"]) == ()
 
@@ -142,7 +144,7 @@ def test_an_encoding_is_only_suggested_where_bytes_are_no_text(tmp_path: Path) -
     path = file(tmp_path, ["Örebro", "Oslo"], encoding="latin-1")
     problem = dps.check(path, "value", unit="who", candidates=["Oslo"]).problems[0]
     assert problem.startswith("1 of 2 rows (50.0%): text that cannot be read, or quotes inside a cell, such as line 2:")
-    assert problem.endswith("If they are text of Windows: Format(encoding='cp1252').")
+    assert problem.endswith("If the file was written on Windows: Format(encoding='cp1252').")
     path.write_text('who,value\n1,a""b\n2,Oslo\n')
     problem = dps.check(path, "value", unit="who", candidates=["Oslo"]).problems[0]
     assert "line 2: '1,a\"\"b'." in problem
@@ -175,10 +177,14 @@ def test_utf_16_is_read_if_it_is_declared(encoding: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("values", "candidates", "problem"),
     [
-        (["18 ", "18"], ["18"], "Try --trim: with it 1 more row can count, all others as now."),
-        (["oslo"], ["Oslo"], "Try --ignore-case: with it 1 more row can count, all others as now."),
-        (["OSLO "], ["Oslo"], "Try --trim --ignore-case: with it 1 more row can count, all others as now."),
-        (["18\u00a0"], ["18"], "Try --trim: with it 1 more row can count, all others as now."),
+        (["18 ", "18"], ["18"], "Try --trim: with it 1 more row can count, and the others are read as before."),
+        (["oslo"], ["Oslo"], "Try --ignore-case: with it 1 more row can count, and the others are read as before."),
+        (
+            ["OSLO "],
+            ["Oslo"],
+            "Try --trim --ignore-case: with it 1 more row can count, and the others are read as before.",
+        ),
+        (["18\u00a0"], ["18"], "Try --trim: with it 1 more row can count, and the others are read as before."),
         (
             ["18\u200b"],
             ["18"],
@@ -211,7 +217,7 @@ def test_candidates_that_nearly_match_are_named(
 def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
     assert said(tmp_path, ["Oslo", "Bonn", "Rome"], candidates=["Oslo", "Nice"]) == (
         "2 of 3 rows (66.7%): a value that is not listed, such as 'Bonn' (line 3), 'Rome' (line 4).",
-        "1 of 2 occur in no row: 'Nice'.",
+        "No row has 1 of 2 listed values: 'Nice'.",
     )
     names = [f"name {number}" for number in range(100)]
     assert said(tmp_path, ["x" * 500], candidates=names)[-1].endswith("'name 9', and 90 more.")
@@ -222,10 +228,19 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
     ("values", "advice"),
     [
         (["2026-12-24 00:00:00"], "Try --as-date:"),
-        (["12/24/2026", "3/4/2026"], "Try --date-format '%m/%d/%Y': with it 2 more rows can count, all others as now."),
-        (["24/12/2026", "3/4/2026"], "Try --date-format '%d/%m/%Y': with it 2 more rows can count, all others as now."),
-        (["3/4/2026"], "Try --date-format '%m/%d/%Y': with it 1 more row can count, all others as now. Or --date"),
-        (["12/24/2026", "24/12/2026"], "No option makes all of them mean the same."),
+        (
+            ["12/24/2026", "3/4/2026"],
+            "Try --date-format '%m/%d/%Y': with it 2 more rows can count, and the others are read as before.",
+        ),
+        (
+            ["24/12/2026", "3/4/2026"],
+            "Try --date-format '%d/%m/%Y': with it 2 more rows can count, and the others are read as before.",
+        ),
+        (
+            ["3/4/2026"],
+            "Try --date-format '%m/%d/%Y': with it 1 more row can count, and the others are read as before. Or --date",
+        ),
+        (["12/24/2026", "24/12/2026"], "No option reads them all."),
         (["24.12.2026"], "Try --date-format '%d.%m.%Y':"),
         (["24-Dec-2026"], "Try --date-format '%d-%b-%Y':"),
         (["24-DEC-26"], "Try --date-format '%d-%b-%y':"),
@@ -233,7 +248,7 @@ def test_values_that_are_not_listed_are_shown(tmp_path: Path) -> None:
         (["2026. 12. 24."], "Try --date-format '%Y. %m. %d.':"),
         (["2026年12月24日"], "Try --date-format '%Y年%m月%d日':"),
         (["12/24/2026 1:45 PM"], "Try --date-format '%m/%d/%Y' --as-date:"),
-        (["24%12%2026"], "No option makes all of them mean the same."),
+        (["24%12%2026"], "No option reads them all."),
         (["20261224"], "Try --date-format '%Y%m%d':"),
         (["46380"], "They look like a spreadsheet's numbers for dates."),
         (["2026-12-24 13:45"], "Try --as-date:"),
@@ -250,7 +265,7 @@ def test_of_dates_between_two_not_each_has_to_occur(tmp_path: Path) -> None:
     (problem,) = said(tmp_path, ["2026-12-24", "2027-01-02"], bounds=("2026-01-01", "2026-12-31"))
     assert problem == "1 of 2 rows (50.0%): a value that is not listed, such as '2027-01-02' (line 3)."
     assert said(tmp_path, ["2026-12-24"], dates=["2026-12-24", "2026-12-25"]) == (
-        "1 of 2 occur in no row: 2026-12-25.",
+        "No row has 1 of 2 listed values: 2026-12-25.",
     )
 
 
@@ -271,7 +286,7 @@ def test_conditions_can_be_given(tmp_path: Path) -> None:
         2,
         ("1 of 2 rows (50.0%): no number as it is written here, such as 'y' (line 4).",),
     )
-    assert "Only rows count where age is at least 65." in str(found)
+    assert "Only rows where age is at least 65 count." in str(found)
     for condition in ((65, 18), ("2026-12-24", 5), (1, 2, 3), "18", ["a", "a"]):
         with pytest.raises(dps.errors.InvalidParameterError, match=r"where=.*for age: "):
             dps.check(dps.Dataset(path, unit="who").where({"age": condition}), "value")

@@ -21,7 +21,7 @@ NEWCOMERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "more than 64 bits": (
         "1,5\n2,12345678901234567890",
         WHOLE,
-        ("1 of 2 occur in no row: 7.", "1 of 2 rows (50.0%): a whole number beyond 2^63, such as '1234567890"),
+        ("No row has 1 of 2 listed values: 7.", "1 of 2 rows (50.0%): a whole number beyond 2^63, such as '1234567890"),
     ),
     "a number that goes on": (
         f"1,{'1' * 100}x\n2,5\n3,7",
@@ -33,7 +33,7 @@ NEWCOMERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         WHOLE,
         (
             "1 of 2 rows (50.0%): no whole number as it is written here, such as '5e0' (line 2).",
-            "1 of 2 occur in no row: 5.",
+            "No row has 1 of 2 listed values: 5.",
             "With a fraction or an exponent they only match candidates that are numbers (--candidates-as number).",
         ),
     ),
@@ -42,20 +42,20 @@ NEWCOMERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         WHOLE,
         (
             "2 of 4 rows (50.0%): no whole number as it is written here, such as '$5' (line 2), '€7' (line 3).",
-            "No option makes all of them mean the same. Write them in one way first.",
+            "No option reads them all. Write them all in the same way first.",
         ),
     ),
     "days that there are not": (
         "1,2026-02-30\n2,2026-12-24",
         DAYS,
-        ("1 of 2 rows (50.0%): a day that is in no calendar, such as '2026-02-30' (line 2).",),
+        ("1 of 2 rows (50.0%): a date that does not exist, such as '2026-02-30' (line 2).",),
     ),
     "dates in two forms": (
         "1,2026-12-24\n2,24.12.2026",
         DAYS,
         (
             "1 of 2 rows (50.0%): no date as it is written here, such as '24.12.2026' (line 3).",
-            "No option makes all of them mean the same. Write them in one way first.",
+            "No option reads them all. Write them all in the same way first.",
         ),
     ),
     "true, false and others": (
@@ -63,7 +63,7 @@ NEWCOMERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         {"candidates": [True, False]},
         (
             "2 of 3 rows (66.7%): no true or false as it is written here, such as '1' (line 3), 'N' (line 4).",
-            "1 of 2 occur in no row: False.",
+            "No row has 1 of 2 listed values: False.",
         ),
     ),
     "values of nobody": (
@@ -71,7 +71,7 @@ NEWCOMERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         {"candidates": ["Oslo", "Rome"]},
         (
             "1 of 2 rows (50.0%) have no who, and do not count: nothing, or a word for a missing value.",
-            "1 of 2 occur in no row with a who: 'Rome'.",
+            "No row with a who has 1 of 2 listed values: 'Rome'.",
         ),
     ),
     "characters that cannot be seen": (
@@ -94,8 +94,8 @@ NEWCOMERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         "1.23457E+11,5\n1.23457E+11,7\n9.87654E+11,7",
         {},
         (
-            "3 of 3 rows (100.0%) have a who that a spreadsheet may have rounded, so that several become one, such as"
-            " '1.23457E+11' (line 2), '9.87654E+11' (line 4).",
+            "3 of 3 rows (100.0%) have a value of who that a spreadsheet may have rounded, so that several become one,"
+            " such as '1.23457E+11' (line 2), '9.87654E+11' (line 4).",
         ),
     ),
     "words of spreadsheets and other tools": (
@@ -121,7 +121,7 @@ def test_lines_of_json_are_shown_by_their_numbers(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"who": 1, "value": 5}\nwho\n{"who": [1], "value": 2}\n{"who": 2}\n')
     assert dps.check(path, "value", unit="who").problems == (
-        "1 of 4 lines are no rows: no object of JSON, or more than 1 MiB, such as line 2.",
+        "1 of 4 lines are invalid: no object of JSON, or more than 1 MiB, such as line 2.",
         "1 of 3 rows (33.3%) have no who, and do not count: nothing, or an object, a list or a time, such as line 3.",
         "1 of 2 rows (50.0%): nothing, or an object, a list or a time, such as line 4.",
     )
@@ -223,7 +223,7 @@ def test_a_view_is_checked_with_its_conditions() -> None:
     people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     old = dps.check(people.where(age=(65, None)), "hours_per_week", bounds=(0, 168))
     assert (old.usable_rows, old.units) == (1336, 1336)
-    assert "Only rows count where age is at least 65." in str(old)
+    assert "Only rows where age is at least 65 count." in str(old)
     assert "Only rows count" not in str(dps.check(people, "hours_per_week", bounds=(0, 168)))
     seen = people.where(age=(65, None)).by("age", groups=[66, 70])
     both = dps.check(seen, "education_num", candidates=range(1, 17))
@@ -233,4 +233,4 @@ def test_a_view_is_checked_with_its_conditions() -> None:
     frame = pl.read_csv("examples/data/adult.csv").lazy()
     by_units = dps.check(dps.Dataset(frame, unit="person_id").where(age=(65, None)), "hours_per_week", bounds=(0, 168))
     assert by_units.units == 1336
-    assert "Only rows count where age" in str(by_units)
+    assert "Only rows where age" in str(by_units)

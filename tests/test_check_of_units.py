@@ -23,7 +23,7 @@ def units(folder: Path, names: Sequence[object]) -> tuple[str, ...]:
 def test_one_id_for_many_people_is_noticed(tmp_path: Path) -> None:
     assert units(tmp_path, [0 if each % 20 == 0 else each for each in range(1000)]) == ()
     (problem,) = units(tmp_path, [0 if each % 2 else each for each in range(400)])
-    said = "have a who that very many rows have, and that counts as one person, such as '0' (line 2)."
+    said = "have a value of who that very many rows have, and that counts as one person, such as '0' (line 2)."
     assert problem == f"201 of 400 rows (50.2%) {said}"
     (problem,) = units(tmp_path, [0 if each % 18 == 0 else each for each in range(1000)])
     assert problem == f"56 of 1,000 rows (5.6%) {said}"
@@ -35,7 +35,7 @@ def test_units_that_are_no_people_are_noticed(tmp_path: Path) -> None:
     (problem,) = units(tmp_path, ["ann", "bob", "TOTAL"])
     assert problem == "1 of 3 rows (33.3%) have a word for who that may mean nobody, such as 'TOTAL' (line 4)."
     (problem,) = units(tmp_path, ["Respondent", *range(400)])
-    said = "have a who that is written unlike nearly all others, such as 'Respondent' (line 2)."
+    said = "have a value of who that is written unlike nearly all others, such as 'Respondent' (line 2)."
     assert problem == f"1 of 401 rows (0.2%) {said}"
     assert units(tmp_path, [f"{'ab'[each % 2]}{each}" for each in range(400)]) == ()
     assert units(tmp_path, ["ann", "", "NA", "bob"]) == (
@@ -60,7 +60,7 @@ def test_units_that_are_no_people_are_noticed(tmp_path: Path) -> None:
 )
 def test_one_unit_in_two_spellings_is_noticed(one: str, other: str, tmp_path: Path) -> None:
     (problem,) = units(tmp_path, [one, other, "bob"])
-    may = "have a who that may be another one in another spelling, and counts beside it"
+    may = "have a value of who that may be another spelling of one already counted, so that it counts twice"
     assert problem == f"2 of 3 rows (66.7%) {may}, such as {one!r} (line 2), {other!r} (line 3)."
     assert units(tmp_path, [one, one, "bob"]) == ()
 
@@ -80,7 +80,7 @@ def test_lines_that_are_no_rows_are_counted_and_shown(end: str, tmp_path: Path) 
     for bad in (["3,Smith, Ann,3"] * 100, ["4"], ['5,"1'], []):
         path.write_bytes("\n".join(["who,value", "1,2", "", *bad, "2,x"]).encode() + end.encode())
         found = dps.check(path, "value", unit="who", bounds=(0, 10)).problems
-        lines = [each for each in found if "lines are no rows" in each]
+        lines = [each for each in found if "lines are invalid" in each]
         assert [each.partition(" lines")[0] for each in lines] == ([f"{len(bad)} of {len(bad) + 2}"] if bad else [])
         assert all(f"such as line 4: {bad[0]!r}" in each for each in lines)
         assert f"no number as it is written here, such as 'x' (line {4 + len(bad)})." in found[-1]
@@ -177,7 +177,7 @@ def test_groups_are_checked_too() -> None:
     checked = dps.check(dps.Dataset(frame, unit="who").by("city", groups=["Oslo", "Rome"]), "value")
     assert checked.problems == (
         "city: 2 of 4 rows (50.0%): a value that is not listed, such as 'oslo' (row 2, row 4).",
-        "city: Try Format(ignore_case=True): with it 2 more rows can count, all others as now.",
+        "city: Try Format(ignore_case=True): with it 2 more rows can count, and the others are read as before.",
     )
     assert checked.usable_rows == 2
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpselect.cli import main
 
-PIPE = "dpselect: the output is no terminal. It holds exact numbers and cells of the table: keep it to yourself.\n"
+PIPE = "dpselect: the output is not a terminal. It holds exact numbers and cells of the table: keep it to yourself.\n"
 
 
 @pytest.fixture
@@ -34,14 +34,17 @@ def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[st
         "- Only 2 units will take part: the answer may be mostly noise.",
         "- 98 of 100 rows (98.0%): no number as it is written here, such as '1,000' (line 2), '1,001' (line 3),"
         " '1,002' (line 4).",
-        "- Try --thousands ',': with it 98 more rows can count, all others as now. Or --decimal ',': the cells do not"
-        " tell.",
+        "- Try --thousands ',': with it 98 more rows can count, and the others are read as before. Or --decimal ',':"
+        " the cells fit each.",
     ]
 
 
 def test_candidates_and_groups_are_looked_for(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,Rome"]) == 0
-    assert "- Try --ignore-case: with it 98 more rows can count, all others as now." in capsys.readouterr().out
+    assert (
+        "- Try --ignore-case: with it 98 more rows can count, and the others are read as before."
+        in capsys.readouterr().out
+    )
     assert (
         main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,oslo", "--where", "city=Oslo"]) == 0
     )

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.test_commands import ADULT, run
 
 Captured = pytest.CaptureFixture[str]
-PIPE = "dpselect: the output is no terminal. Its first line may be somebody's row: keep it to yourself.\n"
+PIPE = "dpselect: the output is not a terminal. Its first line may be somebody's row: keep it to yourself.\n"
 
 
 @pytest.fixture
@@ -48,7 +48,9 @@ def test_a_format_with_types_says_them(tmp_path: Path, capsys: Captured) -> None
 def test_an_error_about_a_column_says_how_to_see_them(wrong: list[str], people: str, capsys: Captured) -> None:
     status, out, err = run(capsys, "median", people, *wrong, "--epsilon", "1", "--bounds", "0", "9", "--step", "1")
     assert (status, out) == (2, "")
-    assert "it is not shown, as it might be somebody's row; dpselect columns shows it to you." in err
+    assert "it is not shown, as it might be somebody's row; dpselect columns shows it." in err
+    of_units = "If each row is a different person: --unit rows, in Python dpselect.ROWS."
+    assert (of_units in err) is ("--unit='Anne'" in err)
     assert "Bern" not in err
 
 

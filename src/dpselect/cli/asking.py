@@ -53,7 +53,7 @@ def ask(
     """Ask the question with its command's arguments, and print the answer or, if it is to be planned, the forecast.
 
     Args:
-        unit: Column that identifies whom a row belongs to: who is protected; or rows, if each row is another person.
+        unit: Column that identifies whom a row belongs to: who is protected; or rows, if each is a different person.
         neighbours: Which tables the guarantee compares: one unit added or removed, or the rows of one unit replaced.
         table: For PostgreSQL: name of the table, or schema.table.
         memory_limit: Memory for grouping rows, such as 2GiB, before they go to a temporary folder. Reading takes 400
@@ -193,7 +193,7 @@ def columns(source: Table, **given: Annotated[Any, {Part.OF_ALL: (*shared("table
 
 def _warn_in_a_pipe(what: str) -> None:
     if not sys.stdout.isatty():
-        say(f"the output is no terminal. {what}: keep it to yourself.")
+        say(f"the output is not a terminal. {what}: keep it to yourself.")
 
 
 def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool = False, as_json: Json = False) -> int:
@@ -201,7 +201,7 @@ def run(plan: str, *, out: str | None = None, dry_run: bool = False, quiet: bool
 
     dpselect run examples/questions.toml --dry-run
 
-    The file says the table, the unit, the epsilon of all answers together and, if an
+    The file names the table, the unit, the epsilon of all answers together and, if an
     account is to be charged, the ledger and the account. Each [questions.NAME] in it
     asks one question: ask = "median", and the arguments of it.
 

@@ -132,10 +132,9 @@ def not_found(names: Sequence[str], name: object, *, argument: str, listed: bool
         hint = f"{did_you_mean(name, names)} The columns are: {shown}.".lstrip()
     else:
         hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row;"
-        hint += " dpselect columns shows it to you. If a title stands above it: `skip_lines=1`."
-        hint += " Capitals count, and blanks around a name are part of it."
+        hint += " dpselect columns shows it. If a title stands above: `skip_lines=1`. Capitals and outer blanks count."
     if argument == "unit":
-        hint += " If each row is another person: ROWS, on the command line --unit rows."
+        hint += " If each row is a different person: --unit rows, in Python dpselect.ROWS."
     return InvalidDataError(argument, typed(name), "a column of the data", hint)
 
 

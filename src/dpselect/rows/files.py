@@ -271,7 +271,7 @@ class FileSource(Source):
                 size += os.path.getsize(file.path)
         inside = _together(files)
         if all(column.holds is Holds.UNLIKE for column in inside):
-            raise refused("files with columns, one of them in common")
+            raise refused("files that share at least one column")
         columns = (*inside, *(Column(name, Holds.ANYTHING) for name, _ in files[0].above))
         if len({column.name for column in columns}) < len(columns):
             hint = "The names of the folders and the files have a column in common."

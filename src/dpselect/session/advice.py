@@ -97,9 +97,9 @@ def advised(cells: Written, every: Sequence[Written], words: Words) -> str:
     if not ways:
         return _otherwise(cells, unread)
     first, *more = ways
-    also = f" Or {' or '.join(map(_format_of, more))}: the cells do not tell." if more else ""
+    also = f" Or {' or '.join(map(_format_of, more))}: the cells fit each." if more else ""
     dots = first.get("thousands") == "." and any("." in each for each in cells.read)
-    then = "and 1.234 as 1234" if dots else "all others as now"
+    then = "and 1.234 as 1234" if dots else "and the others are read as before"
     return f"Try {_format_of(first)}: with it {counted(sum(unread.values()), 'more row')} can count, {then}.{also}"
 
 
@@ -141,8 +141,7 @@ def _otherwise(cells: Written, unread: Mapping[str, int]) -> str:
     """What helps where no option does."""
     if cells.kind is not CandidateKind.TEXT:
         looks, said = _OTHERWISE.get(cells.kind, ("", ""))
-        none = "No option makes all of them mean the same. Write them in one way first."
-        return said if _all(looks, unread) else none
+        return said if _all(looks, unread) else "No option reads them all. Write them all in the same way first."
     listed = _alike_listed(cells)
     some = ", ".join(f"{short(cell)} for {short(listed[_alike(cell)])}" for cell in [*unread][:SHOWN])
     if _all("0|[1-9][0-9]*", listed.values()) and _all(" *[0-9]+([.]0*)? *", unread):

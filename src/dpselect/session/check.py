@@ -53,11 +53,11 @@ _ROUNDED = "regexp_full_match(name, '[0-9][.,][0-9]+[eE][+][0-9]+')"
 _ARE_WHOLE = "bool_and(regexp_full_match(name, '[1-9][0-9]*'))"
 _TWICE = f"same IN (SELECT same FROM named GROUP BY same HAVING count(*) > 1 AND NOT {_ARE_WHOLE})"
 _SUSPECT = (
-    (_MANY, 1.0, "have a {} that very many rows have, and that counts as one person"),
+    (_MANY, 1.0, "have a value of {} that very many rows have, and that counts as one person"),
     (_WORD, 1.0, "have a word for {} that may mean nobody"),
-    (_UNLIKE, 0.03, "have a {} that is written unlike nearly all others"),
-    (_ROUNDED, 1.0, "have a {} that a spreadsheet may have rounded, so that several become one"),
-    (_TWICE, 1.0, "have a {} that may be another one in another spelling, and counts beside it"),
+    (_UNLIKE, 0.03, "have a value of {} that is written unlike nearly all others"),
+    (_ROUNDED, 1.0, "have a value of {} that a spreadsheet may have rounded, so that several become one"),
+    (_TWICE, 1.0, "have a value of {} that may be another spelling of one already counted, so that it counts twice"),
 )
 """Which units may be no people, up to which share of them it is said, and how. Of a type with names the first two."""
 _DIGITS = "regexp_replace(name, '[^0-9]', '', 'g')"
@@ -71,12 +71,12 @@ _SAME = (  # equal for names of units that a person may take for the same; of te
 _CALLED = {  # what is not read, and what is written as it should be, and yet cannot be read
     CandidateKind.NUMBER: ("number", ""),
     CandidateKind.INTEGER: ("whole number", "a whole number beyond 2^63"),
-    CandidateKind.DATE: ("date", "a day that is in no calendar"),
+    CandidateKind.DATE: ("date", "a date that does not exist"),
     CandidateKind.BOOLEAN: ("true or false", ""),
 }
 _ODD_QUOTES = '[^"]*"([^"]*"[^"]*")*[^"]*'
 _HELP = (  # what may help to read lines that look so, where this word of a format is not declared; the first that fits
-    (".*\ufffd.*", "encoding", "If they are text of Windows: Format(encoding='cp1252')."),
+    (".*\ufffd.*", "encoding", "If the file was written on Windows: Format(encoding='cp1252')."),
     ('.*=".*', "", '="..." is a formula for spreadsheets: write the text alone.'),
     (_ODD_QUOTES, "quoted_line_breaks", "If line breaks stand inside quotes: Format(quoted_line_breaks=True)."),
 )
@@ -332,21 +332,21 @@ class _Look:
         return Written(*about, unread, [text for is_read, _, text in found if is_read])
 
     def of_rows(self) -> Iterator[str]:
-        """What is said of lines that are no rows, of rows without a unit, and of units that may be no people."""
+        """What is said of lines that are not valid rows, of rows without a unit, and of units that may be no people."""
         units, usable, rows = self.units, self.usable_units, self.rows
         if count := len(self._left_out):
             first = self._left_out[:SHOWN]
             why = "no object of JSON, or more than 1 MiB"
             if self._source.lines(first):
                 why = "another number of fields than the first line, quotes that do not pair up, or more than 1 MiB"
-            yield f"{count:,} of {rows + count:,} lines are no rows: {why}{self._shown((row, None) for row in first)}"
+            yield f"{count:,} of {rows + count:,} lines are invalid: {why}{self._shown((row, None) for row in first)}"
         if not rows:
             yield self._no_row
         yield from self._why("who", rows, f" have no {self._unit}, and do not count")
         if rows and usable <= FEW_UNITS and rows >= 10 * max(1, usable):
-            few = f"Only {counted(usable, 'unit')}" if usable else "No unit"
+            few, noise = (f"Only {counted(usable, 'unit')}", "may be mostly") if usable else ("No unit", "will be pure")
             whose = f" Does {self._unit} say whose a row is?" if 0 < units <= FEW_UNITS else ""
-            yield f"{few} will take part: the answer may be mostly noise.{whose}"
+            yield f"{few} will take part: the answer {noise} noise.{whose}"
         who = self._read["who"]
         for where, share, said in () if who.each_row else _SUSPECT if who.holds in TEXTS else _SUSPECT[:2]:
             counts = f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM named WHERE {where}"
@@ -374,7 +374,7 @@ class _Look:
             more = f", and {len(absent) - 10:,} more" if len(absent) > 10 else ""
             no_unit = f" with a {self._unit}" if self._known < self.rows else ""
             if absent:
-                yield f"{len(absent):,} of {len(listed):,} occur in no row{no_unit}: {shown}{more}."
+                yield f"No row{no_unit} has {len(absent):,} of {len(listed):,} listed values: {shown}{more}."
         yield from filter(None, [advised(self._written[name], [*self._written.values()], self._words)])
 
     def _why(self, name: str, of: int, said: str = "") -> Iterator[str]:
