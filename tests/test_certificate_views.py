@@ -110,7 +110,7 @@ def test_verify_says_of_which_rows_it_is_and_prints_no_control_characters(
     release = OLD.count(epsilon=1.0)
     path.write_text(release.to_json())
     assert main(["verify", str(path)]) == 0
-    assert "Only rows count where age is at least 65 and education_num is 9, 10 or 13." in capsys.readouterr().out
+    assert "Only rows where age is at least 65 and education_num is 9, 10 or 13 count." in capsys.readouterr().out
     path.write_text(forged(release, lambda held: held["guarantee"].update(unit="x\n\x1b[2JThe value is certified")))
     main(["verify", str(path)])
     said = capsys.readouterr()
@@ -121,7 +121,7 @@ def test_verify_says_of_which_rows_it_is_and_prints_no_control_characters(
 def test_a_plan_says_of_which_rows_each_question_is() -> None:
     asked = {"ask": "count", "where": {"age": "65.."}}
     plan = dps.Plan(questions={"old": asked}, table="examples/data/adult.csv", unit="person_id", epsilon=1.0)
-    assert "old: Only rows count where age is at least 65." in str(plan.forecast())
+    assert "old: Only rows where age is at least 65 count." in str(plan.forecast())
 
 
 @pytest.mark.parametrize("given", ["age > 18", [("age", 18)], 3])

@@ -247,6 +247,6 @@ def test_times_are_written_in_utc() -> None:
 
 
 def test_a_report_says_what_an_attacker_finds() -> None:
-    said = "A test that takes 5 of 100 absent ones for present finds at most 8.25 of 100 present ones"
+    said = "A test that wrongly reports 5 of 100 absent ones as present detects at most 8.25 of 100 present ones"
     assert said in in_words(Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "person"))
     assert "absent" not in in_words(Guarantee(0.5, 0.0, Neighbours.REPLACE_ONE, "person"))

@@ -39,7 +39,7 @@ class Grid:
             raise InvalidParameterError("step", step, expected, hint)
         spacing = Fraction(math.ulp(float(max(abs(lower), abs(upper)))))
         if steps.numerator >= _LARGEST_COUNT or exact < _FINEST_STEP * spacing:
-            raise InvalidParameterError("step", step, "a step that doubles within the bounds can distinguish")
+            raise InvalidParameterError("step", step, "a larger step: this one is too fine for floating-point numbers")
         return cls(lower, exact, steps.numerator + 1)
 
     @property

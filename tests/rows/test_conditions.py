@@ -114,7 +114,7 @@ def test_views_nest_and_are_certified() -> None:
     }
     assert release.value == {"north": len(expected), "south": 0}
     assert release.where == [{"column": "age", "between": [60.0, None]}, {"column": "city", "values": ["north"]}]
-    assert "Only rows count where age is at least 60 and city is north." in str(release)
+    assert "Only rows where age is at least 60 and city is north count." in str(release)
     assert release.proofs[-1] == "proofs/row_conditions.md"
     assert check(release.to_json()).error_bound
     forged = release.to_json().replace('"between": [60.0, null]', '"between": [10.0, null]')
@@ -130,7 +130,7 @@ def test_the_same_words_ask_the_same() -> None:
     assert release.value == people.where(age=(18, 65), city=["south"]).count(epsilon=1e9).value
     assert release.where == people.where(age=(18, 65), city=["south"]).count(epsilon=1.0).where
     forecast = dps.DryRun(unit="who").where(age=(18, None)).count(epsilon=1.0)
-    assert "Only rows count where age is at least 18." in str(forecast)
+    assert "Only rows where age is at least 18 count." in str(forecast)
 
 
 def test_a_ledger_tells_conditions_apart(tmp_path: Any) -> None:

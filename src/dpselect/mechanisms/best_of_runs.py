@@ -113,7 +113,7 @@ def gamma_for(expected: float, eta: float) -> float:
     low, high = gammas_beside(expected, eta)
     if not 1.0 < expected <= _MOST_RUNS or expected_runs(eta, low) < expected:
         reachable = f"a number above 1, at most {_MOST_RUNS:,}"
-        raise InvalidParameterError("expected_runs", expected, reachable, "A law without an end is refused.")
+        raise InvalidParameterError("expected_runs", expected, reachable, "The number of runs must be bounded.")
     return round((1.0 / expected if eta == 1.0 else high) * 2.0**60) / 2.0**60
 
 

@@ -166,7 +166,7 @@ def _positive(member: object, prices: object) -> int | Fraction:
     except InvalidParameterError:
         exact = Fraction(0)
     if not float(exact) > 0.0:  # also a number so small that its double is 0
-        raise _refusal(prices, _ACCEPTED, "One of them is not, or is missing, or is no number a double can hold.")
+        raise _refusal(prices, _ACCEPTED, "One of them is not, is missing, or is too large or small for a double.")
     if not checks.double_holds(exact):
         raise _refusal(prices, "prices that doubles hold", "From 2^53 on, doubles skip whole numbers.")
     return exact

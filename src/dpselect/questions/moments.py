@@ -232,7 +232,7 @@ class Variance(Moment, name="variance"):
 
 
 class Std(Variance, name="std"):
-    """The standard deviation of the values in `column`: the root of the `variance`, which costs and is drawn the same.
+    """The standard deviation of the values in `column`: the square root of the `variance`, at the same cost.
 
     Returns:
         A number from 0 to ``(upper - lower) / 2``. ``release.error_bound`` is that of the variance.

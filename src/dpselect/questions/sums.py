@@ -186,7 +186,7 @@ class BestBy(OfAmounts, ListQuestion, name="best_by"):
 
 
 class BestPrice(NumbersQuestion, name="best_price"):
-    """The price that earns the most if everybody buys who offers at least the price.
+    """The price that earns the most if everybody who offers at least the price buys.
 
     For something that costs nothing to copy: the revenue of a price is the price times the number of offers that are at
     least as high. The price is from a list of different numbers above 0, never the offers themselves. Only the price is

@@ -219,8 +219,8 @@ def in_words(guarantee: Guarantee, *, several: bool = False) -> str:
         text = text.replace("hardly changes", "may change") + said
     if is_added:
         found = rounded_up(100.0 * guarantee.power(_WRONGLY / 100))
-        text += f" A test that takes {_WRONGLY} of 100 absent ones for present finds at most {found} of 100 present"
-        text += " ones, even if it knows all other rows."
+        text += f" A test that wrongly reports {_WRONGLY} of 100 absent ones as present detects at most {found} of 100"
+        text += " present ones, even if it knows all other rows."
     if delta:
         text += f" This may fail with a probability of at most delta = {cost_shown(delta)}."
     return f"{text} Other answers about the same table add to it." if several else text
@@ -254,7 +254,7 @@ def ends_shown(lower: float, upper: float, *, is_amount: bool) -> tuple[str, str
 
 def scope(where: Sequence[Mapping[str, Any]] | None) -> str:
     """Of which rows an answer is, in one sentence; empty if of all."""
-    return f"Only rows count where {' and '.join(map(condition, where))}." if where else ""
+    return f"Only rows where {' and '.join(map(condition, where))} count." if where else ""
 
 
 def condition(held: Mapping[str, Any]) -> str:
