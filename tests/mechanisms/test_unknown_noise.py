@@ -60,7 +60,7 @@ def test_what_is_said() -> None:
     assert many.rule.endswith("one half at 270 units (with geometric noise at 1,775)")
     assert unknown_noise(1, **PRICE, max_values_per_unit=3).rule.startswith("a stop candidate ends the answer, because")
     assert naming_noise(**PRICE).rule == (
-        "whether a value is released is a random draw, because a value is then named with probability one half at 14"
+        "each value is named by a coin, because a value is then named with probability one half at 14"
         " units (with Gaussian noise at 25)"
     )
     alone = naming_noise(epsilon=1.0, delta=5e-324)  # too small to be halved for Gaussian noise

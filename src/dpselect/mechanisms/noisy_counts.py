@@ -300,7 +300,7 @@ class GaussianThresholdCounts(ThresholdCounts):
 
 
 _WAYS = {  # what certificates state of each way, chosen or not. The words are part of their format
-    "partition": ("whether a value is released is a random draw", "coins"),
+    "partition": ("each value is named by a coin", "coins"),
     "geometric": ("geometric noise is added to all counts", "geometric noise"),
     "gaussian": ("Gaussian noise is added to all counts", "Gaussian noise"),
     "stop": ("a stop candidate ends the answer", "a stop candidate"),
