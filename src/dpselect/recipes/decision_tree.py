@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 from numpy import ma
@@ -214,7 +214,7 @@ class DecisionTree(Recipe):
         one_of(self.criterion, "criterion", get_args(Criterion))
         if self.criterion == "entropy" and self.most_rows is None:
             raise InvalidParameterError("most_rows", None, "a public bound on the number of rows, for the entropy")
-        kinds = {"max": MostFrequentClass, "gini": Gini, "entropy": partial(Entropy, self.most_rows or 0)}
+        kinds = {"max": MostFrequentClass, "gini": Gini, "entropy": partial(Entropy, cast("int", self.most_rows))}
         score = kinds[self.criterion]()
         relation, added = self.neighbours, self.neighbours is Neighbours.ADD_REMOVE
         # A replaced row may stay in a node, whose scores then move in both directions, or leave it for another one,

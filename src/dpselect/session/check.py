@@ -164,7 +164,7 @@ def check(
         raise InvalidParameterError(name, Shown("<given>"), "nothing, because the Dataset has its own")
     rows, groups = rows_of(source), groups_of(source)
     values = {"candidates": candidates, "between": between, "dates": dates, "bounds": bounds}
-    given = [name for name, value in {**values, "clip": None if sum else clip}.items() if value is not None]
+    given = [name for name, value in {**values, "clip": clip if sum is None else None}.items() if value is not None]
     if len(given) > 1:
         hint = "With `sum`, the column that is summed, it is that of `best_by`." * (given[1] == "clip")
         raise InvalidParameterError(given[1], Shown("<given>"), f"nothing, because `{given[0]}` is given", hint)
