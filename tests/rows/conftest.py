@@ -69,7 +69,6 @@ _SLOW_ON_SPARK = {
         "test_how_often_a_row_is_repeated_counts",
     ),
     "test_names.py": ("test_names_of_text", "test_seldom_names_are_read_or_clearly_refused"),
-    "test_file_engines.py": ("test_types", "test_names_that_spark_cannot_reach"),
 }
 """Laws that run on other engines by day, and on Spark by day in another case."""
 

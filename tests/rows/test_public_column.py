@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -116,3 +117,9 @@ def test_a_file_of_one_column_is_a_table_of_one_column(tmp_path: Path) -> None:
     assert dps.candidates_from(path, column="code") == [7, 10]
     assert dps.Dataset(path, unit=dps.ROWS).count("code", candidates=[7], epsilon=1000.0).value == 2
     assert dps.Dataset(path, unit=dps.ROWS).count(epsilon=1000.0).value == 3
+
+
+@pytest.mark.parametrize("column", [np.arange(2), ["code"], b"code", None, 5], ids=lambda column: type(column).__name__)
+def test_a_column_is_named_by_a_text(tmp_path: Path, column: Any) -> None:
+    with pytest.raises(dps.errors.InvalidCandidatesError, match=r"^column=.*: expected the name of one of the columns"):
+        dps.candidates_from(csv(tmp_path, CODES), column=column)
