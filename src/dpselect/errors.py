@@ -131,7 +131,7 @@ class MissingExtraError(_FactsError, ImportError):
 
     what: str
     extra: str
-    _says = "{what}: this needs the extra {extra!r}; in a checkout of dpselect: pip install '.[{extra}]'"
+    _says = "{what}: this needs the extra {extra!r}: pip install '.[{extra}]' in a checkout, or 'FILE.whl[{extra}]'"
 
 
 def import_extra(module: str, what: str, extra: str) -> Any:

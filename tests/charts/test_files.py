@@ -130,7 +130,7 @@ def test_without_the_extra_every_chart_says_how_to_get_it(monkeypatch: pytest.Mo
     for ask in (small, lambda: dps.planning.plot_pmf(mechanism, [1, 2])):
         with pytest.raises(MissingExtraError) as refusal:
             ask()
-        said = "plots: this needs the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
+        said = "plots: this needs the extra 'plots': pip install '.[plots]' in a checkout, or 'FILE.whl[plots]'"
         assert str(refusal.value) == said
         assert isinstance(refusal.value, ImportError)
         assert isinstance(refusal.value, dps.SelectionError)
