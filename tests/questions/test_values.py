@@ -144,7 +144,7 @@ def test_many_values_of_a_unit_take_gaussian_noise() -> None:
     assert (asked.rule, asked.mechanism) == (release.rule, release.mechanism)
     few = data.values("what", epsilon=1.0, delta=1e-6, max_values_per_unit=3)
     assert few.rule.startswith(
-        "Whether a value is released is a random draw, because a value is then named with probability one half"
+        "Each value is named by a coin, because a value is then named with probability one half"
     )
     assert few.mechanism == "PartitionSelection"
 

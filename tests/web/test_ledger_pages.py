@@ -53,7 +53,7 @@ def test_a_question_without_a_column_is_confirmed_answered_and_listed(visitor: V
 
 def test_which_rows_count_is_said_before_anything_is_spent_and_after(visitor: Visitor) -> None:
     form = {"epsilon": "0.1", "where": "age=65.."}
-    said = "Only rows count where age is at least 65."
+    said = "Only rows where age is at least 65 count."
     assert said in visitor.post("/ask/count/plan", form).words
     assert said in visitor.get(visitor.confirm("count", **form)).words
     assert visitor.release("count", **form).words.count(said) == 1
@@ -71,5 +71,5 @@ def test_that_each_group_has_an_answer_is_said_before_anything_is_spent_and_afte
     assert said in visitor.post("/ask/count/plan", form).words
     assert said in visitor.get(visitor.confirm("count", **form)).words
     assert said in visitor.release("count", **form | {"where": "age=65.."}).words
-    assert f"How many people are there? Only rows count where age is at least 65. {said}" in visitor.get("/").words
-    assert f"charge: count Only rows count where age is at least 65. {said}" in visitor.get("/ledger").words
+    assert f"How many people are there? Only rows where age is at least 65 count. {said}" in visitor.get("/").words
+    assert f"charge: count Only rows where age is at least 65 count. {said}" in visitor.get("/ledger").words
