@@ -143,9 +143,7 @@ def test_many_values_of_a_unit_take_gaussian_noise() -> None:
     asked = dry.values("what", kind="text", epsilon=1.0, delta=1e-6, max_values_per_unit=10)
     assert (asked.rule, asked.mechanism) == (release.rule, release.mechanism)
     few = data.values("what", epsilon=1.0, delta=1e-6, max_values_per_unit=3)
-    assert few.rule.startswith(
-        "Each value is named by a coin, because a value is then named with probability one half"
-    )
+    assert few.rule.startswith("Each value is named by a coin, because a value is then named with probability one half")
     assert few.mechanism == "PartitionSelection"
 
 
