@@ -151,7 +151,7 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         if held is None:
             hint = "Candidates are public: never read them from the table that is asked."
             raise InvalidCandidatesError("source", source, "the path of a file, or a frame", hint)
-        named = next((each for each in held.columns if isinstance(column, str) and each.name == column), None)
+        named = next((each for each in held.columns if str.__eq__(each.name, column) is True), None)  # arrays: by cell
         if named is None:
             # Only a name that is nearly the wanted one is shown: without a header, the names are somebody's row.
             near = did_you_mean(column, [each.name for each in held.columns])
