@@ -288,8 +288,9 @@ class TopKSet(SelectsSeveral, ScaledMechanism):
     def _indices(self, scores: npt.NDArray[Any]) -> list[int]:
         ranked = np.sort(scores := finite_scores(scores))[::-1]
         ranks = _SetDraw(self, ranked).ranks()
-        places = np.flatnonzero(scores >= ranked[ranks.max() - 1])
-        return np.sort(places[np.argsort(scores[places])[::-1]][ranks - 1]).tolist()
+        above, level = (np.flatnonzero(how(scores, ranked[ranks.max() - 1])) for how in (np.greater, np.equal))
+        best_first = np.append(above[np.argsort(scores[above])[::-1]], level)  # of very many equal ones none is sorted
+        return np.sort(best_first[ranks - 1]).tolist()
 
     def _check_count(self, n: int) -> None:
         if self.k >= n:
@@ -336,7 +337,6 @@ class _SetDraw:
         weight are divided until their scores are near to each other.
         """
         k, n, ranked = self._k, self._n, self._ranked
-
         most = min(k, n - k) * math.log2(n) + 1000.0  # so far below the best set all sets together weigh nothing
 
         def octaves(high: npt.NDArray[Any], low: npt.NDArray[Any]) -> FloatArray:
